@@ -1,0 +1,235 @@
+package blackboard
+
+import (
+	"time"
+
+	"orch/blackboard/message"
+)
+
+// Status is where a task stands in the one lifecycle all profiles share.
+type Status string
+
+// The statuses. Merged, Superseded, Abandoned and Void are terminal.
+const (
+	Draft             Status = "DRAFT"
+	Unclaimed         Status = "UNCLAIMED"
+	Claimed           Status = "CLAIMED"
+	ReadyForReview    Status = "READY_FOR_REVIEW"
+	Approved          Status = "APPROVED"
+	Merged            Status = "MERGED"
+	Rejected          Status = "REJECTED"
+	Blocked           Status = "BLOCKED"
+	IntegrationFailed Status = "INTEGRATION_FAILED"
+	Superseded        Status = "SUPERSEDED"
+	Abandoned         Status = "ABANDONED"
+	Void              Status = "VOID"
+)
+
+// Terminal tells whether nothing can leave the status.
+func (s Status) Terminal() bool {
+	return s == Merged || s == Superseded || s == Abandoned || s == Void
+}
+
+// Ref names a message by id and position.
+type Ref struct {
+	ID  message.ID `json:"id"`
+	Seq uint64     `json:"seq"`
+	TS  time.Time  `json:"ts"`
+}
+
+// Task is a unit of work and all the board remembers of it.
+type Task struct {
+	message.SubTask
+	Goal    message.GoalID `json:"goal"` // empty for tasks made by hand outside a goal
+	Status  Status         `json:"status"`
+	Changed Ref            `json:"changed"` // the message that caused the status
+	Created Ref            `json:"created"`
+
+	Agent   message.AgentID `json:"agent,omitempty"` // the holder, or the last one
+	Fence   message.Fence   `json:"fence"`           // of the last claim; 0 if never claimed
+	Lease   message.Lease   `json:"lease"`
+	Claim   Ref             `json:"claim"`              // the Claimed message
+	Step    message.Process `json:"step"`               // process that registered under the claim, zero before
+	Work    string          `json:"worktree,omitempty"` // workspace of the claim
+	Base    string          `json:"base_commit,omitempty"`
+	Expired int             `json:"expired"` // claims lost by lapse
+
+	Attempt     int                       `json:"attempt"` // execution results so far
+	Result      *message.ExecutionResult  `json:"result,omitempty"`
+	ResultRef   Ref                       `json:"result_ref"`
+	Correction  *message.CorrectionSignal `json:"correction,omitempty"` // the last one
+	Corrections int                       `json:"corrections"`
+	Gaps        []message.Gap             `json:"gaps,omitempty"`
+	FailedCalls []message.FailedCall      `json:"failed_calls,omitempty"`
+	OpenCall    *message.ToolStarted      `json:"open_call,omitempty"` // started, end unknown
+	Outcome     *message.SubTaskOutcome   `json:"outcome,omitempty"`
+	OutcomeRef  Ref                       `json:"outcome_ref"`
+
+	BlockedReason string   `json:"blocked_reason,omitempty"`
+	BlockedKind   string   `json:"blocked_kind,omitempty"` // retries_exhausted, spec, …
+	HumanNotes    []string `json:"human_notes,omitempty"`
+	Output        string   `json:"output,omitempty"` // of a task finished by hand
+}
+
+// GoalStatus is what the log says of a goal; whether a process works on it is derived elsewhere.
+type GoalStatus string
+
+// Goal statuses.
+const (
+	GoalOpen      GoalStatus = "OPEN"
+	GoalSuspended GoalStatus = "SUSPENDED"
+	GoalEnded     GoalStatus = "ENDED"
+)
+
+// Suspension says what a goal waits for and which command resolves it.
+type Suspension struct {
+	Why     string `json:"why"` // clarification, checkpoint, approval, budget, plan, abort, crash
+	Detail  string `json:"detail"`
+	Command string `json:"command"` // for example: orch answer
+	Since   Ref    `json:"since"`
+}
+
+// Clarification is the open or last round of questions.
+type Clarification struct {
+	Round     int      `json:"round"`
+	Questions []string `json:"questions"`
+	Answers   []string `json:"answers"`
+	Asked     Ref      `json:"asked"`
+	Answered  Ref      `json:"answered"` // zero while open
+}
+
+// Calibration is the planner's exchange with the memory for one plan cause.
+type Calibration struct {
+	Cause  message.ID            `json:"cause"` // the plan cause it belongs to
+	Query  *message.MemoryQuery  `json:"query,omitempty"`
+	Asked  Ref                   `json:"asked"`
+	Answer *message.MemoryAnswer `json:"answer,omitempty"` // nil after a timeout
+	Reply  Ref                   `json:"reply"`            // zero while open
+}
+
+// PlanTask is what a plan did for one slot.
+type PlanTask struct {
+	ID       message.TaskID `json:"id"`
+	Slot     string         `json:"slot"`
+	Approach string         `json:"approach"`
+	Target   string         `json:"target"`
+	Intent   string         `json:"intent"`
+	Kept     bool           `json:"kept"`
+}
+
+// Plan is one committed plan of a goal.
+type Plan struct {
+	ID          message.PlanID `json:"id"`
+	Fingerprint string         `json:"fingerprint"`
+	Ref         Ref            `json:"ref"`
+	Tasks       []PlanTask     `json:"tasks"`
+}
+
+// Round is one request to the controller and its answer.
+type Round struct {
+	Ref         Ref                     `json:"ref"` // the request
+	Request     *message.ReplanRequest  `json:"request,omitempty"`
+	Summary     *message.OutcomeSummary `json:"summary,omitempty"`
+	PlanFailure *message.PlanRejected   `json:"plan_failure,omitempty"`
+	Answer      Ref                     `json:"answer"` // zero while unanswered
+	Directive   *message.PlanDirective  `json:"directive,omitempty"`
+	Megrams     []string                `json:"megrams,omitempty"` // "type:ordinal" already written for it
+}
+
+// Goal is what one run is to achieve and all the board remembers of it.
+type Goal struct {
+	ID        message.GoalID    `json:"id"`
+	Input     message.UserInput `json:"input"`
+	InputRef  Ref               `json:"input_ref"`
+	Status    GoalStatus        `json:"status"`
+	Suspended *Suspension       `json:"suspended,omitempty"`
+
+	Spec    *message.TaskSpec `json:"spec,omitempty"`
+	SpecRef Ref               `json:"spec_ref"`
+	Clarify Clarification     `json:"clarify"`
+
+	PlanCause    Ref                       `json:"plan_cause"`  // TaskSpec, PlanDirective or PlanRejected without a plan; zero when none waits
+	RoundCause   Ref                       `json:"round_cause"` // TaskSpec or PlanDirective the calibration of this round belongs to
+	Calibration  Calibration               `json:"calibration"`
+	PlanRejected []message.PlanRejected    `json:"plan_rejected,omitempty"` // of this round
+	Plan         *message.DispatchManifest `json:"plan,omitempty"`          // the current one
+	PlanRef      Ref                       `json:"plan_ref"`
+	Plans        []Plan                    `json:"plans,omitempty"` // oldest first
+	Rounds       []Round                   `json:"rounds,omitempty"`
+	Final        *message.FinalResult      `json:"final,omitempty"`
+	FinalRef     Ref                       `json:"final_ref"`
+
+	ActiveMS   int64     `json:"active_ms"`       // time in which at least one step ran; gaps over ActiveGapMS are not counted
+	LastActive time.Time `json:"last_active"`     // end of the time counted so far
+	Running    int       `json:"running"`         // steps started and not ended
+	Cost       float64   `json:"cost"`            // US dollars spent
+	Reserved   float64   `json:"reserved"`        // by running steps
+	Steps      int       `json:"steps"`           // started so far
+	Rules      []string  `json:"rules,omitempty"` // permission rules given for this goal, as JSON
+}
+
+// ActiveGapMS bounds what one gap between two messages of a goal adds to its
+// active time: longer ones are a machine that slept or a board nobody served.
+const ActiveGapMS = 30_000
+
+// Agent is one registered process and what the log says of it.
+type Agent struct {
+	ID          message.AgentID `json:"id"`
+	Role        message.Role    `json:"role"`
+	Status      string          `json:"status"` // STARTING, IDLE, WORKING, …
+	CurrentTask message.TaskID  `json:"current_task,omitempty"`
+	Terminal    string          `json:"terminal,omitempty"`
+	Process     message.Process `json:"process"`
+	Lease       message.Lease   `json:"lease"`
+	Since       Ref             `json:"since"`
+}
+
+// ActivationKey names one activation: it is started at most once at a time.
+type ActivationKey struct {
+	Role    message.Role `json:"role"`
+	Subject string       `json:"subject"`
+	Cause   message.ID   `json:"cause"`
+}
+
+// Activation is a claimed activation and how it went.
+type Activation struct {
+	ActivationKey
+	Goal    message.GoalID  `json:"goal"`
+	Agent   message.AgentID `json:"agent"`
+	Marker  string          `json:"marker"`
+	Holder  message.Process `json:"holder"` // who spawns it
+	Try     int             `json:"try"`
+	Crashes int             `json:"crashes"` // ends with class crash or timeout
+	Kills   int             `json:"kills"`   // ends with class killed or lost
+	Reserve float64         `json:"reserve"`
+	Started Ref             `json:"started"`
+	Ended   Ref             `json:"ended"` // zero while live
+	Class   string          `json:"class,omitempty"`
+	Exit    int             `json:"exit"`
+}
+
+// Live tells whether the activation was started and not ended.
+func (a Activation) Live() bool { return a.Ended.Seq == 0 }
+
+// Approval is a permission somebody asked for.
+type Approval struct {
+	message.ApprovalRequest
+	Goal    message.GoalID `json:"goal"`
+	Asked   Ref            `json:"asked"`
+	Given   Ref            `json:"given"` // zero while open
+	Allowed bool           `json:"allowed"`
+}
+
+// Brakes are a person's brakes as the log has them.
+type Brakes struct {
+	Paused     *Ref   `json:"paused,omitempty"`
+	Checkpoint *Ref   `json:"checkpoint,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+}
+
+// AnomalyRecord is one anomaly with where it was said.
+type AnomalyRecord struct {
+	message.Anomaly
+	Agent message.AgentID `json:"agent"`
+	Ref   Ref             `json:"ref"`
+}

@@ -1,0 +1,234 @@
+// Package backend says how a step thinks or acts: the interfaces every backend
+// fulfils in part, and the data that crosses them.
+//
+// It owns the shapes only. A backend proposes; the roles check, assign ids,
+// decide and append. A backend never touches the board.
+package backend
+
+import (
+	"context"
+	"encoding/json"
+
+	"orch/blackboard/message"
+)
+
+// Perceiver turns a person's words into a spec, or into questions.
+type Perceiver interface {
+	Perceive(context.Context, PerceiveInput) (Perception, error)
+}
+
+// PerceiveInput is all a perceiver may read.
+type PerceiveInput struct {
+	Goal    message.GoalID
+	Input   message.UserInput
+	Clarify []QA   // earlier rounds
+	Values  string // the person's values.md
+}
+
+// QA is one question with its answer.
+type QA struct{ Question, Answer string }
+
+// Perception is a perceived goal, or questions when no reasonable reading exists.
+type Perception struct {
+	Intent      string
+	Constraints message.Constraints
+	Tags        []string
+	Declarative bool
+	Questions   []string
+	Usage       message.Usage
+}
+
+// Planner proposes plans.
+type Planner interface {
+	// Candidates lists the pairs a plan for the input could use, for the memory query.
+	Candidates(context.Context, PlanInput) ([]message.Pair, error)
+	// Plan proposes tasks. It returns *NoPlanError when nothing allowed is left.
+	Plan(context.Context, PlanInput) (Proposal, error)
+}
+
+// NoPlanError says that no plan can be made under the constraints, slot by slot.
+type NoPlanError struct {
+	Slots []string
+	Why   string
+}
+
+func (e *NoPlanError) Error() string { return "no approach is left: " + e.Why }
+
+// PlanInput is all a planner may read.
+type PlanInput struct {
+	Goal       message.GoalID
+	Spec       message.TaskSpec
+	Playbook   string // asked for by name
+	Workspace  string
+	Strict     bool
+	Constraint Constraints
+	Directive  *message.PlanDirective // nil for the first plan
+	Previous   []PreviousTask         // tasks of earlier plans, oldest first
+	Violations []message.Violation    // why the last proposal of this round was refused
+	Values     string
+}
+
+// PreviousTask is what became of a task of an earlier plan.
+type PreviousTask struct {
+	ID       message.TaskID
+	Slot     string
+	Approach string
+	Target   string
+	Status   string // matched, failed or skipped
+	Reason   string
+	Plan     message.PlanID
+}
+
+// Constraints are what a plan must not and should do.
+type Constraints struct {
+	MustNot []Ban
+	Prefer  []message.Pair // memory says exploit
+	Caution []message.Pair // confirm first, or work on a copy
+}
+
+// Ban forbids an approach or an (approach, target) pair, for one slot or for all.
+type Ban struct {
+	Slot     string // empty: every slot
+	Approach string // empty: any approach
+	Target   string // empty: any target
+	Source   string // memory or directive
+	Because  string
+}
+
+// Forbids tells whether the ban covers an approach on a target in a slot.
+func (b Ban) Forbids(slot, approach, target string) bool {
+	if b.Approach == "" && b.Target == "" {
+		return false
+	}
+	return (b.Slot == "" || b.Slot == slot) && (b.Approach == "" || b.Approach == approach) && (b.Target == "" || b.Target == target)
+}
+
+// Forbidden returns the first ban that covers an approach on a target in a slot.
+func (c Constraints) Forbidden(slot, approach, target string) (Ban, bool) {
+	for _, b := range c.MustNot {
+		if b.Forbids(slot, approach, target) {
+			return b, true
+		}
+	}
+	return Ban{}, false
+}
+
+// CriterionSpec is a proposed criterion; the runtime assigns its id.
+type CriterionSpec struct {
+	Text     string          `json:"criterion" yaml:"criterion"`
+	Mode     message.Mode    `json:"mode,omitempty" yaml:"mode"`         // verifiable when it has a check
+	Required *bool           `json:"required,omitempty" yaml:"required"` // default: see docs/playbooks.md
+	Check    json.RawMessage `json:"check,omitempty" yaml:"-"`
+}
+
+// ProposedTask is one task of a proposal. Slots name the parts of a goal and
+// stay the same over replans.
+type ProposedTask struct {
+	Slot      string
+	Intent    string
+	Criteria  []CriterionSpec
+	Context   string
+	Sequence  int
+	Approach  string
+	Target    string
+	Action    json.RawMessage
+	Tools     []string
+	Targets   []string
+	ReadOnly  bool
+	DependsOn []string // slots
+	Priority  int
+}
+
+// Proposal is a plan before code has checked it.
+type Proposal struct {
+	TaskCriteria []CriterionSpec
+	Tasks        []ProposedTask
+	Keep         []message.TaskID // approved tasks of earlier plans that still count
+	Source       string           // playbook name@hash, or the model
+	Usage        message.Usage
+}
+
+// Executor acts on one task.
+type Executor interface {
+	Execute(context.Context, ExecuteInput, Tools) (Execution, error)
+}
+
+// ExecuteInput is all an executor may read.
+type ExecuteInput struct {
+	Goal       message.GoalID
+	Task       message.SubTask
+	Attempt    int // from 1
+	Correction *message.CorrectionSignal
+	Inputs     map[string]string // outputs of lower sequences by slot
+	Spec       message.TaskSpec
+	Workspace  string
+	Values     string
+}
+
+// Tools is the gated, journalled tool layer an executor acts through.
+type Tools interface {
+	// Do runs one tool call. Both sides of it are journalled; a refused call
+	// comes back with Denied set.
+	Do(ctx context.Context, tool string, input json.RawMessage) (ToolResult, error)
+}
+
+// ToolResult is what came of a call.
+type ToolResult struct {
+	Exit   int
+	Output string // cut for reading: head and tail
+	Denied string
+	Class  message.FailureClass
+	Kind   string
+}
+
+// Execution is what an attempt produced.
+type Execution struct {
+	Status     string // completed or failed
+	Output     string
+	Infeasible string
+	Class      message.FailureClass
+	Reason     string
+	Usage      message.Usage
+}
+
+// Judge decides one criterion that no check can decide.
+type Judge interface {
+	Judge(context.Context, JudgeInput) (Judgement, error)
+}
+
+// JudgeInput is one criterion with the evidence there is.
+type JudgeInput struct {
+	Criterion message.Criterion
+	Intent    string
+	Output    string
+	ToolCalls []string
+	Sceptical bool // meta-validator: ambiguous evidence is a fail
+	Second    bool // an independent second judgement
+}
+
+// Judgement is a verdict a backend proposes. Anything but a clear pass is a fail.
+type Judgement struct {
+	Pass     bool
+	Class    message.FailureClass
+	Evidence string
+	WhatToDo string
+	Usage    message.Usage
+}
+
+// Merger joins matched outputs into one result.
+type Merger interface {
+	Merge(context.Context, MergeInput) (Merged, error)
+}
+
+// MergeInput is every matched output of a plan.
+type MergeInput struct {
+	Spec     message.TaskSpec
+	Outcomes []message.SubTaskOutcome
+}
+
+// Merged is the joined result.
+type Merged struct {
+	Summary string
+	Output  string
+	Usage   message.Usage
+}
