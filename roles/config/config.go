@@ -1,0 +1,225 @@
+// Package config reads .orch/config.yaml: every number and name a person may
+// want to change, each with a default, a unit and a range.
+//
+// It promises that an unknown key, a value of the wrong shape or one out of
+// range is an error with the file, the line, what is wrong and what is
+// allowed, and that nothing is half applied. It never writes the file and
+// never reads the environment.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Config is everything that can be set. The zero value is not usable; start from Default.
+type Config struct {
+	Controller Controller       `yaml:"controller"`
+	Limits     Limits           `yaml:"limits"`
+	Budget     Budget           `yaml:"budget"`
+	Models     map[string]Model `yaml:"models"` // by role; "default" for the rest
+	Allow      []Rule           `yaml:"allow"`
+	Deny       []Rule           `yaml:"deny"`
+	View       View             `yaml:"view"`
+	Journal    Journal          `yaml:"journal"`
+	Search     Search           `yaml:"web_search"`
+	Strict     bool             `yaml:"strict"` // every criterion is required
+}
+
+// Controller holds the policy and its hyperparameters. A negative number means
+// the policy's own default.
+type Controller struct {
+	Policy       string  `yaml:"policy"` // like-for-like, v0.8 or v0.7
+	Alpha        float64 `yaml:"alpha"`
+	Beta         float64 `yaml:"beta"`
+	Lambda       float64 `yaml:"lambda"`
+	W1           float64 `yaml:"w1"`
+	W2           float64 `yaml:"w2"`
+	W3           float64 `yaml:"w3"`
+	Epsilon      float64 `yaml:"epsilon"`
+	Delta        float64 `yaml:"delta"`
+	Rho          float64 `yaml:"rho"`
+	Theta        float64 `yaml:"theta"`
+	MaxReplans   int     `yaml:"max_replans"`    // replans of a goal; 0: the policy's default (like-for-like 6, others 3)
+	TimeBudgetMS int64   `yaml:"time_budget_ms"` // active time of a goal; 0: the profile's default (task 300000)
+	Law2         int     `yaml:"law2"`
+}
+
+// Limits bound what one step may do.
+type Limits struct {
+	Jobs           int   `yaml:"jobs"`            // steps at once
+	Corrections    int   `yaml:"corrections"`     // of the fast loop
+	StepWallMS     int64 `yaml:"step_wall_ms"`    // a step, from start to end
+	StepIdleMS     int64 `yaml:"step_idle_ms"`    // a step without any progress
+	CallWallMS     int64 `yaml:"call_wall_ms"`    // one tool call
+	CheckWallMS    int64 `yaml:"check_wall_ms"`   // one check
+	GraceMS        int64 `yaml:"grace_ms"`        // between SIGTERM and SIGKILL
+	OutputBytes    int64 `yaml:"output_bytes"`    // kept of one call
+	Crashes        int   `yaml:"crashes"`         // of one activation, by its own fault
+	Kills          int   `yaml:"kills"`           // of one activation, from outside
+	LeaseMS        int64 `yaml:"lease_ms"`        // of a claim, extended while there is progress
+	MemoryWaitMS   int64 `yaml:"memory_wait_ms"`  // for an answer of the memory
+	HookWallMS     int64 `yaml:"hook_wall_ms"`    // one hook
+	ModelOutput    int   `yaml:"model_output"`    // characters of a call's output fed to a model
+	PlanRejections int   `yaml:"plan_rejections"` // plans code refuses in one round before it counts as failed
+}
+
+// Budget bounds a goal.
+type Budget struct {
+	MaxCost float64 `yaml:"max_cost"` // US dollars a goal; 0: no cap
+}
+
+// Model says what a role thinks with.
+type Model struct {
+	Backend string            `yaml:"backend"` // playbook, openai, anthropic, acp or exec
+	Name    string            `yaml:"name"`
+	Tier    int               `yaml:"tier"` // 1 to 3, higher reasons better
+	Options map[string]string `yaml:"options"`
+}
+
+// Rule permits or forbids a kind of tool call.
+type Rule struct {
+	ID      string `yaml:"id" json:"id"`
+	Tool    string `yaml:"tool" json:"tool"`       // shell, write_file, …
+	Pattern string `yaml:"pattern" json:"pattern"` // program or path pattern
+}
+
+// View bounds the readable view.
+type View struct {
+	MaxTasks int `yaml:"max_tasks"`
+}
+
+// Journal bounds the log.
+type Journal struct {
+	RotateBytes int64 `yaml:"rotate_bytes"`
+}
+
+// Search configures the web_search tool.
+type Search struct {
+	Command  string `yaml:"command"`
+	Endpoint string `yaml:"endpoint"`
+}
+
+// Default is the configuration of a board without config.yaml.
+func Default() Config {
+	return Config{
+		Controller: Controller{Policy: "like-for-like", Alpha: -1, Beta: -1, Lambda: -1, W1: -1, W2: -1, W3: -1,
+			Epsilon: -1, Delta: -1, Rho: -1, Theta: -1},
+		Limits: Limits{Jobs: 4, Corrections: 2, StepWallMS: 30 * 60_000, StepIdleMS: 10 * 60_000, CallWallMS: 10 * 60_000,
+			CheckWallMS: 10 * 60_000, GraceMS: 5_000, OutputBytes: 8 << 20, Crashes: 3, Kills: 200, LeaseMS: 60_000,
+			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, PlanRejections: 3},
+		Models:  map[string]Model{},
+		View:    View{MaxTasks: 500},
+		Journal: Journal{RotateBytes: 64 << 20},
+	}
+}
+
+// Error is one thing wrong with the configuration.
+type Error struct {
+	File string
+	Line int // 0 when unknown
+	What string
+}
+
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.What)
+	}
+	return fmt.Sprintf("%s: %s", e.File, e.What)
+}
+
+// Hint names the next command.
+func (e *Error) Hint() string { return "orch config prints every key with its default, unit and range" }
+
+// Load reads a file over the defaults. A file that does not exist is the defaults.
+func Load(path string) (Config, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Default(), nil
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	return Parse(path, raw)
+}
+
+// Parse reads YAML over the defaults; name is used in errors.
+func Parse(name string, raw []byte) (Config, error) {
+	c := Default()
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && err != io.EOF {
+		return Config{}, fromYAML(name, err)
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal(raw, &root); err != nil {
+		return Config{}, fromYAML(name, err)
+	}
+	for _, k := range Keys() {
+		if what := k.check(c); what != "" {
+			return Config{}, &Error{File: name, Line: lineOf(&root, k.Path), What: what}
+		}
+	}
+	for role, m := range c.Models {
+		if what := m.check(role); what != "" {
+			return Config{}, &Error{File: name, Line: lineOf(&root, "models."+role), What: what}
+		}
+	}
+	return c, nil
+}
+
+// fromYAML turns the library's message, which starts with "yaml: line N:", into an Error.
+func fromYAML(name string, err error) error {
+	what := strings.TrimPrefix(err.Error(), "yaml: ")
+	what = strings.TrimSpace(strings.TrimPrefix(what, "unmarshal errors:"))
+	what = strings.SplitN(what, "\n", 2)[0]
+	line := 0
+	if n, scanErr := fmt.Sscanf(what, "line %d:", &line); n == 1 && scanErr == nil {
+		what = strings.TrimSpace(what[strings.IndexByte(what, ':')+1:])
+	}
+	if field, rest, ok := strings.Cut(strings.TrimPrefix(what, "field "), " not found in type config."); ok {
+		what = fmt.Sprintf("unknown key %q in %s; known: %s", field, sectionName(rest), strings.Join(keysOf(rest), ", "))
+	}
+	return &Error{File: name, Line: line, What: what}
+}
+
+func lineOf(root *yaml.Node, path string) int {
+	if len(root.Content) == 0 {
+		return 0
+	}
+	node, line := root.Content[0], 0
+	for _, part := range strings.Split(path, ".") {
+		found := false
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == part {
+				line, node, found = node.Content[i].Line, node.Content[i+1], true
+				break
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return line
+}
+
+var backends = []string{"playbook", "openai", "anthropic", "acp", "exec"}
+
+func (m Model) check(role string) string {
+	for _, b := range backends {
+		if m.Backend == b {
+			if m.Tier < 0 || m.Tier > 3 {
+				return fmt.Sprintf("models.%s.tier is %d, allowed: 1 to 3", role, m.Tier)
+			}
+			return ""
+		}
+	}
+	return fmt.Sprintf("models.%s.backend is %q, allowed: %s", role, m.Backend, strings.Join(backends, ", "))
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDefaultIsInRange(t *testing.T) {
+	for _, k := range Keys() {
+		if what := k.check(Default()); what != "" {
+			t.Error(what)
+		}
+	}
+	if c, err := Parse("config.yaml", nil); err != nil || c.Limits.Jobs != 4 {
+		t.Errorf("an empty file is not the default: %v", err)
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); err != nil {
+		t.Errorf("a missing file is not the default: %v", err)
+	}
+}
+
+func TestSetsWhatTheFileSays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("controller:\n  policy: v0.8\n  delta: 0.1\nlimits:\n  jobs: 2\nmodels:\n  planner: {backend: playbook}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Controller.Policy != "v0.8" || c.Controller.Delta != 0.1 || c.Limits.Jobs != 2 || c.Limits.Corrections != 2 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestErrorsNameFileLineAndWhatIsAllowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		yaml string
+		line int
+		want string
+	}{
+		"unknown section": {"limit:\n  jobs: 2\n", 1, "known: controller, limits"},
+		"unknown key":     {"limits:\n  job: 2\n", 2, `unknown key "job" in limits`},
+		"unknown policy":  {"controller:\n  policy: v9\n", 2, "allowed: like-for-like, v0.8, v0.7"},
+		"out of range":    {"limits:\n  jobs: 2\n  grace_ms: -5\n", 3, "allowed: 0 to 600000 ms"},
+		"wrong shape":     {"limits:\n  jobs: many\n", 2, "cannot unmarshal"},
+		"broken yaml":     {"limits:\n  jobs: [\n", 2, "did not find"},
+		"unknown backend": {"models:\n  planner: {backend: oracle}\n", 2, "allowed: playbook"},
+		"not a mapping":   {"- a\n", 1, "cannot unmarshal"},
+		"not a number":    {"controller:\n  delta: .nan\n", 2, "allowed: -1 to 1"},
+	} {
+		_, err := Parse("config.yaml", []byte(c.yaml))
+		var e *Error
+		if !errors.As(err, &e) || e.Line != c.line || !strings.Contains(e.What, c.want) {
+			t.Errorf("%s: got %v (line %d), want line %d and %q", name, err, lineOfErr(e), c.line, c.want)
+		}
+	}
+}
+
+func lineOfErr(e *Error) int {
+	if e == nil {
+		return -1
+	}
+	return e.Line
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("limits:\n  jobs: 2\n")
+	f.Add("controller: {policy: v0.8}\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := Parse("f", []byte(s))
+		if err != nil {
+			return
+		}
+		for _, k := range Keys() {
+			if what := k.check(c); what != "" {
+				t.Errorf("taken although %s", what)
+			}
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Key documents one number or name that can be set.
+type Key struct {
+	Path     string
+	Unit     string
+	Min, Max float64  // for numbers
+	Values   []string // for names
+	Doc      string
+}
+
+// Keys lists every scalar key in the order of the file.
+func Keys() []Key {
+	const day = 24 * 3_600_000
+	unset := "-1 means the policy's own default"
+	return []Key{
+		{Path: "controller.policy", Values: []string{"like-for-like", "v0.8", "v0.7"}, Doc: "which rules choose the change after a failed round"},
+		{Path: "controller.alpha", Min: -1, Max: 10, Doc: "weight of the distance D; " + unset},
+		{Path: "controller.beta", Min: -1, Max: 10, Doc: "weight of the implausibility P; " + unset},
+		{Path: "controller.lambda", Min: -1, Max: 10, Doc: "weight of the resource cost Ω; " + unset},
+		{Path: "controller.w1", Min: -1, Max: 10, Doc: "weight of replans in Ω; " + unset},
+		{Path: "controller.w2", Min: -1, Max: 10, Doc: "weight of active time in Ω; " + unset},
+		{Path: "controller.w3", Min: -1, Max: 10, Doc: "weight of cost in Ω; " + unset},
+		{Path: "controller.epsilon", Min: -1, Max: 1, Doc: "|∇L| below this is a plateau; " + unset},
+		{Path: "controller.delta", Min: -1, Max: 1, Doc: "D at or below this is success; " + unset},
+		{Path: "controller.rho", Min: -1, Max: 1, Doc: "P above this is a wrong approach; " + unset},
+		{Path: "controller.theta", Min: -1, Max: 1, Doc: "Ω at or above this abandons; " + unset},
+		{Path: "controller.max_replans", Unit: "replans", Min: 0, Max: 1000, Doc: "0 means the policy's own default"},
+		{Path: "controller.time_budget_ms", Unit: "ms", Min: 0, Max: 30 * day, Doc: "active time of a goal; 0 means the profile's default"},
+		{Path: "controller.law2", Unit: "rounds", Min: 0, Max: 100, Doc: "worsening rounds in a row that abandon; 0 means 2"},
+		{Path: "limits.jobs", Unit: "steps", Min: 1, Max: 256, Doc: "steps at once"},
+		{Path: "limits.corrections", Unit: "attempts", Min: 0, Max: 20, Doc: "corrections of the fast loop"},
+		{Path: "limits.step_wall_ms", Unit: "ms", Min: 1000, Max: 7 * day, Doc: "longest run of one step"},
+		{Path: "limits.step_idle_ms", Unit: "ms", Min: 1000, Max: day, Doc: "longest time of a step without progress"},
+		{Path: "limits.call_wall_ms", Unit: "ms", Min: 100, Max: day, Doc: "longest run of one tool call"},
+		{Path: "limits.check_wall_ms", Unit: "ms", Min: 100, Max: day, Doc: "longest run of one check"},
+		{Path: "limits.grace_ms", Unit: "ms", Min: 0, Max: 600_000, Doc: "between SIGTERM and SIGKILL"},
+		{Path: "limits.output_bytes", Unit: "bytes", Min: 1024, Max: 1 << 30, Doc: "kept of one call's output"},
+		{Path: "limits.crashes", Unit: "crashes", Min: 1, Max: 100, Doc: "of one activation before a person is asked"},
+		{Path: "limits.kills", Unit: "kills", Min: 1, Max: 100_000, Doc: "from outside, of one activation before a person is asked"},
+		{Path: "limits.lease_ms", Unit: "ms", Min: 1000, Max: day, Doc: "a claim without progress"},
+		{Path: "limits.memory_wait_ms", Unit: "ms", Min: 0, Max: 60_000, Doc: "how long the planner's question to the memory may stay open"},
+		{Path: "limits.hook_wall_ms", Unit: "ms", Min: 100, Max: 600_000, Doc: "longest run of one hook"},
+		{Path: "limits.model_output", Unit: "characters", Min: 100, Max: 1_000_000, Doc: "of a call's output fed to a model"},
+		{Path: "limits.plan_rejections", Unit: "plans", Min: 1, Max: 10, Doc: "refused plans in a round before the round counts as failed"},
+		{Path: "budget.max_cost", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal; 0 means none"},
+		{Path: "view.max_tasks", Unit: "tasks", Min: 1, Max: 100_000, Doc: "open tasks shown in state.yaml"},
+		{Path: "journal.rotate_bytes", Unit: "bytes", Min: 4096, Max: 1 << 40, Doc: "size at which the log starts a new segment, at least 4 times the state"},
+		{Path: "strict", Doc: "every criterion is required"},
+		{Path: "web_search.command", Doc: "command that searches the web: query on stdin, results on stdout"},
+		{Path: "web_search.endpoint", Doc: "URL that searches the web: the query replaces {query}"},
+	}
+}
+
+// Value reads the key from a configuration.
+func (k Key) Value(c Config) any { return field(reflect.ValueOf(c), k.Path).Interface() }
+
+// Range says in words what is allowed.
+func (k Key) Range() string {
+	switch {
+	case len(k.Values) > 0:
+		return strings.Join(k.Values, ", ")
+	case k.Min == 0 && k.Max == 0:
+		return ""
+	}
+	return fmt.Sprintf("%g to %g", k.Min, k.Max)
+}
+
+func (k Key) check(c Config) string {
+	v := field(reflect.ValueOf(c), k.Path)
+	switch v.Kind() {
+	case reflect.String:
+		if len(k.Values) == 0 {
+			return ""
+		}
+		for _, ok := range k.Values {
+			if v.String() == ok {
+				return ""
+			}
+		}
+		return fmt.Sprintf("%s is %q, allowed: %s", k.Path, v.String(), k.Range())
+	case reflect.Int, reflect.Int64:
+		return k.inRange(float64(v.Int()))
+	case reflect.Float64:
+		return k.inRange(v.Float())
+	}
+	return ""
+}
+
+func (k Key) inRange(n float64) string {
+	if n >= k.Min && n <= k.Max {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s is %g, allowed: %s %s", k.Path, n, k.Range(), k.Unit))
+}
+
+// field walks the yaml names of a path.
+func field(v reflect.Value, path string) reflect.Value {
+	for _, part := range strings.Split(path, ".") {
+		for i := range v.NumField() {
+			if yamlName(v.Type().Field(i)) == part {
+				v = v.Field(i)
+				break
+			}
+		}
+	}
+	return v
+}
+
+func yamlName(f reflect.StructField) string {
+	return strings.Split(f.Tag.Get("yaml"), ",")[0]
+}
+
+var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Rule{}, View{}, Journal{}, Search{}}
+
+// keysOf lists the yaml names of a section given by its Go type name.
+func keysOf(typeName string) []string {
+	for _, s := range sections {
+		t := reflect.TypeOf(s)
+		if t.Name() != typeName {
+			continue
+		}
+		var names []string
+		for i := range t.NumField() {
+			names = append(names, yamlName(t.Field(i)))
+		}
+		return names
+	}
+	return nil
+}
+
+func sectionName(typeName string) string {
+	if typeName == "Config" {
+		return "the configuration"
+	}
+	return strings.ToLower(typeName)
+}
