@@ -92,7 +92,7 @@ var catalogue = []Entry{
 	row[BudgetReached](by(Supervisor), Human),
 	row[CircuitBreaker](by(Supervisor), Human),
 	row[Paused](by(Human, Supervisor), All),
-	row[Resumed](by(Human), All),
+	row[Resumed](by(Human, Supervisor), All),
 	row[CheckpointReached](by(Human, Supervisor), All),
 	row[Aborted](by(Human, Supervisor), All),
 	row[ApprovalRequest](by(Executor, Coder, CodeReviewer), Human),
