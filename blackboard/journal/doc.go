@@ -1,0 +1,2 @@
+// Package journal keeps the log of a board.
+package journal

@@ -1,0 +1,170 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+)
+
+// A head note is one line that remembers a durable head:
+//
+//	{"seq":N,"hash":"…","board":"…","sum":"…"}
+//
+// seq is padded with spaces to 20 places, so that the note of one board keeps
+// its length and can be overwritten in place; sum is the first 16 hex digits of
+// the SHA-256 of what is before `,"sum"`. A note that does not fit its sum says
+// nothing: it is never the truth, only a witness.
+const (
+	noteSeqPlaces = 20
+	noteSumChars  = 16
+	noteMaxBytes  = 4 << 10
+	noteSumKey    = `,"sum":"`
+)
+
+func encodeNote(board string, head Head) []byte {
+	line := append([]byte(nil), `{"seq":`...)
+	line = strconv.AppendUint(line, head.Seq, 10)
+	for len(line) < len(`{"seq":`)+noteSeqPlaces {
+		line = append(line, ' ')
+	}
+	line = append(line, `,"hash":"`...)
+	line = append(line, head.Hash...)
+	line = append(line, `","board":`...)
+	line = appendQuoted(line, board)
+	sum := noteSum(line)
+	line = append(line, noteSumKey...)
+	line = append(line, sum...)
+	return append(line, "\"}\n"...)
+}
+
+func noteSum(covered []byte) string {
+	sum := sha256.Sum256(covered)
+	return hex.EncodeToString(sum[:])[:noteSumChars]
+}
+
+func decodeNote(line []byte) (board string, head Head, ok bool) {
+	covered, sum, ok := bytes.Cut(line, []byte(noteSumKey))
+	if !ok || string(sum) != noteSum(covered)+"\"}\n" {
+		return "", Head{}, false
+	}
+	var note struct {
+		Seq   uint64 `json:"seq"`
+		Hash  string `json:"hash"`
+		Board string `json:"board"`
+	}
+	if err := json.Unmarshal(line, &note); err != nil || note.Seq == 0 || !isHash(note.Hash) {
+		return "", Head{}, false
+	}
+	return note.Board, Head{Seq: note.Seq, Hash: note.Hash}, true
+}
+
+// readHead reads run/head, the head that is known durable by whoever synced
+// last; the zero Head if it does not say, or is being written right now.
+func (j *Journal) readHead() Head {
+	file, err := j.fsys.OpenFile(j.path(runName, headName), os.O_RDONLY, 0)
+	if err != nil {
+		return Head{}
+	}
+	defer file.Close()
+	buf := make([]byte, 256)
+	n, err := file.ReadAt(buf, 0)
+	if err != nil && err != io.EOF {
+		return Head{}
+	}
+	_, head, _ := decodeNote(buf[:n])
+	return head
+}
+
+// writeHead notes a durable head in run/head, in place and without a sync: it
+// may be older than the truth, never ahead of it. run/sync.lock must be held, or
+// the log must be new.
+func (j *Journal) writeHead(head Head) error {
+	file, err := j.fsys.OpenFile(j.path(runName, headName), os.O_WRONLY|os.O_CREATE, filePerm)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.WriteAt(encodeNote("", head), 0)
+	return err
+}
+
+// headNote is a note outside the board's directory, where whoever replaces the
+// whole directory does not reach.
+type headNote struct{ path, board string }
+
+// UseHeadNote compares the log with the note at path, which is about the named
+// board, and from now on writes the head that is durable there when the log is
+// rotated and when the journal is closed. A missing or unreadable note is no
+// error. The directory of path must exist.
+func (j *Journal) UseHeadNote(path, board string) error {
+	noted, err := j.readNote(path, board)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, err := j.refresh(); err != nil {
+		return err
+	}
+	if err := j.confirm(j.live, noted, path); err != nil {
+		return err
+	}
+	j.note = &headNote{path: path, board: board}
+	return nil
+}
+
+func (j *Journal) readNote(path, board string) (Head, error) {
+	file, err := j.fsys.OpenFile(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Head{}, nil
+	}
+	if err != nil {
+		return Head{}, storageError("read the head note", path, err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, noteMaxBytes))
+	if err != nil {
+		return Head{}, storageError("read the head note", path, err)
+	}
+	noted, head, ok := decodeNote(content)
+	if ok && noted != board {
+		return Head{}, &OtherBoardError{Path: path, Noted: noted, Board: board}
+	}
+	return head, nil
+}
+
+// writeNote writes the note unless it knows more already. mu must be held. Two
+// processes may do this at once; the note may then be a little older than it
+// could be. It is not synced, since a lost note only says less.
+func (j *Journal) writeNote() error {
+	if j.note == nil {
+		return nil
+	}
+	head := j.readHead()
+	noted, err := j.readNote(j.note.path, j.note.board)
+	if err != nil {
+		return err
+	}
+	if head.Seq <= noted.Seq {
+		return nil
+	}
+	temp := j.note.path + ".tmp"
+	file, err := j.fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, filePerm)
+	if err != nil {
+		return storageError("write the head note", temp, err)
+	}
+	_, err = file.Write(encodeNote(j.note.board, head))
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = j.fsys.Rename(temp, j.note.path)
+	}
+	return storageError("write the head note", j.note.path, err)
+}

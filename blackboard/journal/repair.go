@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// RepairReport says what Repair found and did.
+type RepairReport struct {
+	Head     Head
+	Poisoned bool  // appends were refused before
+	Torn     *Torn // what was set aside, or nil
+}
+
+// Repair opens the log to writers again after a failed sync. It checks every line
+// of the live file and copies the good ones into a new file, whose pages are the
+// ones that get synced; what follows them is set aside. It refuses, and changes
+// nothing, if a line is damaged that was durable once.
+func (j *Journal) Repair(ctx context.Context) (RepairReport, error) {
+	leave, err := j.appending.enter(ctx)
+	if err != nil {
+		return RepairReport{}, err
+	}
+	defer leave()
+	if err := j.makeRunDir(); err != nil {
+		return RepairReport{}, err
+	}
+	leaveSync, err := j.syncing.enter(ctx)
+	if err != nil {
+		return RepairReport{}, err
+	}
+	defer leaveSync()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return RepairReport{}, ErrClosed
+	}
+	return j.repair()
+}
+
+func (j *Journal) repair() (RepairReport, error) {
+	var report RepairReport
+	report.Poisoned = j.checkPoisonFile() != nil || j.poison != ""
+	seg, err := j.openLive()
+	if err != nil {
+		return report, err
+	}
+	defer seg.release()
+	noted := j.readHead()
+	lines := newLineReader(seg.file, 0)
+	end := int64(0)
+	bad, err := j.walk(lines, Head{}, func(r Record, _ int64) {
+		report.Head, end = r.Head(), lines.off
+	})
+	if err == nil && bad != nil {
+		err = j.judge(seg.file, bad, noted)
+	}
+	if err == nil && noted.Seq > report.Head.Seq {
+		err = &WentBackwardsError{Source: j.path(runName, headName), Noted: noted, Found: report.Head}
+	}
+	if err != nil {
+		return report, err
+	}
+	if bad != nil {
+		torn, err := j.copyTorn(seg.file, bad)
+		if err != nil {
+			return report, err
+		}
+		report.Torn = &torn
+	}
+	if err := j.dropStaleLinks(seg); err != nil {
+		return report, err
+	}
+	if err := j.reinstall(end); err != nil {
+		return report, storageError("repair the log", j.path(logName), err)
+	}
+	return report, j.reopen(&report)
+}
+
+// reinstall makes a copy of the first size bytes the live file.
+func (j *Journal) reinstall(size int64) error {
+	content, err := j.readAll(size)
+	if err != nil {
+		return err
+	}
+	return j.install(content)
+}
+
+// reopen lets writers in again, and reports what was set aside.
+func (j *Journal) reopen(report *RepairReport) error {
+	name := j.path(runName, poisonName)
+	if err := j.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return storageError("open the log to writers", name, err)
+	}
+	if err := j.fsys.SyncDir(j.path(runName)); err != nil {
+		return storageError("open the log to writers", name, err)
+	}
+	if _, err := j.refresh(); err != nil {
+		return err
+	}
+	if err := j.writeHead(report.Head); err != nil {
+		return storageError("note the durable head", j.path(runName, headName), err)
+	}
+	j.durable = max(j.durable, report.Head.Seq)
+	if report.Torn == nil {
+		return nil
+	}
+	return j.report(*report.Torn)
+}

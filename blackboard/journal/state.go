@@ -1,0 +1,252 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// flaw is the first place where a live file stops being a chain of whole lines.
+// By itself that is no damage: a line may be on its way, or a crash may have cut
+// off what nobody was promised. judge tells.
+type flaw struct {
+	offset int64
+	seq    uint64 // of the record that should be there
+	cut    bool   // the file ends within the line
+	why    string
+}
+
+// refresh brings head and end up to date with the file, at the price of what was
+// added. mu must be held. It reads without the lock, so a returned flaw only
+// means something to a caller who holds it.
+func (j *Journal) refresh() (*flaw, error) {
+	if j.closed {
+		return nil, ErrClosed
+	}
+	if j.live == nil {
+		return j.load()
+	}
+	info, err := j.fsys.Stat(j.path(logName))
+	if err != nil {
+		return nil, j.missingLog(err)
+	}
+	switch {
+	case !j.fsys.SameFile(info, j.live.info):
+		return j.load()
+	case info.Size() < j.end:
+		return nil, &WentBackwardsError{Source: "this process", Noted: j.head}
+	case info.Size() == j.end:
+		return nil, nil
+	}
+	lines := newLineReader(j.live.file, j.end)
+	bad, err := j.walk(lines, j.head, func(r Record, start int64) { j.advance(r, start, lines.off) })
+	if err != nil || bad == nil {
+		return nil, err
+	}
+	return bad, j.judge(j.live.file, bad, j.readHead())
+}
+
+func (j *Journal) advance(r Record, start, end int64) {
+	j.recent.add(r.Seq, start)
+	j.head, j.lastTS, j.end = r.Head(), r.TS, end
+}
+
+// load looks at a live file for the first time: at its first line, and at its
+// end back to a line that is known durable. What lies between is Verify's.
+func (j *Journal) load() (*flaw, error) {
+	noted := j.readHead() // first: the log is always ahead of it
+	seg, err := j.openLive()
+	if err != nil {
+		return nil, err
+	}
+	before := *j.copyState()
+	bad, err := j.loadFrom(seg, noted)
+	if err == nil {
+		err = j.confirm(seg, noted, j.path(runName, headName))
+	}
+	if err == nil && before.live != nil {
+		err = j.confirm(seg, before.head, "this process")
+	}
+	if err == nil && bad != nil {
+		err = j.judge(seg.file, bad, noted)
+	}
+	if err != nil {
+		j.restoreState(before)
+		seg.release()
+		return nil, err
+	}
+	if before.live != nil {
+		before.live.release()
+	}
+	j.live = seg
+	j.poison = ""
+	return bad, nil
+}
+
+// position is the part of a Journal that load may have to put back.
+type position struct {
+	live *segment
+	end  int64
+	head Head
+}
+
+func (j *Journal) copyState() *position { return &position{live: j.live, end: j.end, head: j.head} }
+
+func (j *Journal) restoreState(p position) {
+	j.live, j.end, j.head = p.live, p.end, p.head
+	j.recent = starts{}
+}
+
+// loadFrom sets head and end from the end of seg.
+func (j *Journal) loadFrom(seg *segment, noted Head) (*flaw, error) {
+	at, err := anchor(seg.file, seg.info.Size(), noted.Seq)
+	if err != nil {
+		return nil, storageError("read the log", j.path(logName), err)
+	}
+	j.recent = starts{}
+	j.head = Head{}
+	lines := newLineReader(seg.file, at)
+	return j.walk(lines, Head{}, func(r Record, start int64) {
+		j.advance(r, start, lines.off)
+		j.durable = max(j.durable, r.Synced)
+	})
+}
+
+// walk goes through the lines as long as they form a chain that continues last;
+// a zero last lets it begin anywhere.
+func (j *Journal) walk(lines *lineReader, last Head, visit func(Record, int64)) (*flaw, error) {
+	for {
+		line, start, err := lines.next()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if errors.Is(err, errCut) || errors.Is(err, errLong) {
+			return &flaw{offset: start, seq: last.Seq + 1, cut: err == errCut, why: err.Error()}, nil
+		}
+		if err != nil {
+			return nil, storageError("read the log", j.path(logName), err)
+		}
+		r, err := Decode(line)
+		if err == nil && last.Seq > 0 {
+			err = follows(last, r)
+		}
+		if err != nil {
+			return &flaw{offset: start, seq: last.Seq + 1, why: err.Error()}, nil
+		}
+		visit(r, start)
+		last = r.Head()
+	}
+}
+
+// follows says whether r is the record after last.
+func follows(last Head, r Record) error {
+	if r.Seq != last.Seq+1 {
+		return fmt.Errorf("message %d follows message %d", r.Seq, last.Seq)
+	}
+	if r.Prev != last.Hash {
+		return fmt.Errorf("message %d does not continue the chain", r.Seq)
+	}
+	return nil
+}
+
+// judge says whether a flaw in the live file is damage: it is, if what is bad was
+// durable once, as run/head or a later line attests.
+func (j *Journal) judge(file File, bad *flaw, noted Head) error {
+	why := bad.why
+	switch {
+	case bad.offset == 0:
+	case noted.Seq >= bad.seq && bad.cut:
+		return &WentBackwardsError{Source: j.path(runName, headName), Noted: noted, Found: Head{Seq: bad.seq - 1}}
+	case noted.Seq >= bad.seq:
+		why += ", though run/head says it was durable"
+	default:
+		claimed, err := laterClaim(file, bad.offset, bad.seq)
+		if err != nil {
+			return storageError("read the log", j.path(logName), err)
+		}
+		if !claimed {
+			return nil
+		}
+		why += ", though a later line says it was durable"
+	}
+	return &CorruptError{Path: j.path(logName), Line: lineNumber(file, bad.offset), Offset: bad.offset, Why: why}
+}
+
+// confirm checks that the log just loaded holds the record that is remembered.
+// It costs a search only if that is neither the last record nor just before the
+// first of the live file.
+func (j *Journal) confirm(seg *segment, noted Head, source string) error {
+	found := j.head
+	switch {
+	case noted.Seq == 0 || noted == found:
+		return nil
+	case noted.Seq+1 == seg.first.Seq:
+		found = Head{Seq: noted.Seq, Hash: seg.prev}
+	case noted.Seq < found.Seq:
+		c := &cursor{j: j, from: noted.Seq}
+		defer c.close()
+		r, ok, err := c.next()
+		var missing *MissingError
+		if errors.As(err, &missing) {
+			return nil // not kept any more: the chain is all there is
+		}
+		if err != nil {
+			return err
+		}
+		if ok {
+			found = r.Head()
+		}
+	}
+	if found != noted {
+		return &WentBackwardsError{Source: source, Noted: noted, Found: found}
+	}
+	return nil
+}
+
+const anchorWindowBytes = 32 << 10
+
+// anchor finds where to start checking the end of a log: the start of a line that
+// is good in itself, with none before it in sight that is not, and followed by
+// every line not known durable.
+func anchor(file io.ReaderAt, size int64, noted uint64) (int64, error) {
+	for window := int64(anchorWindowBytes); window < size; window *= 4 {
+		data := make([]byte, window)
+		if n, err := file.ReadAt(data, size-window); err != nil && !(err == io.EOF && n > 0) {
+			return 0, err
+		} else {
+			data = data[:n]
+		}
+		if at, ok := anchorIn(data, noted); ok {
+			return size - window + at, nil
+		}
+	}
+	return 0, nil
+}
+
+func anchorIn(data []byte, noted uint64) (int64, bool) {
+	skip := bytes.IndexByte(data, '\n') + 1 // the window may begin within a line
+	if skip == 0 {
+		return 0, false
+	}
+	durable := noted
+	var first uint64
+	for at := skip; ; {
+		length := bytes.IndexByte(data[at:], '\n')
+		if length < 0 {
+			break
+		}
+		r, err := Decode(data[at : at+length])
+		switch {
+		case err == nil && first == 0:
+			first = r.Seq
+			durable = max(durable, r.Synced)
+		case err == nil:
+			durable = max(durable, r.Synced)
+		case first == 0:
+			return 0, false // look further back, to know which message this was
+		}
+		at += length + 1
+	}
+	return int64(skip), first > 0 && first <= durable
+}
