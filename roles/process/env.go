@@ -1,0 +1,66 @@
+package process
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// secretWords are parts of a variable's name that make it a secret.
+var secretWords = []string{
+	"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL",
+	"API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "AUTH", "COOKIE", "SESSION_KEY",
+}
+
+// droppedNames would let the environment run code or reach an agent of the person.
+var droppedNames = []string{
+	"BASH_ENV", "ENV", "PROMPT_COMMAND", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES",
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DATABASE_URL", "KUBECONFIG", "DOCKER_HOST",
+}
+
+// ScrubEnv returns base without what a command must not inherit: GIT_* and
+// ORCH_* variables, secrets by their name, and variables that make a shell or
+// the loader run code. A name (or a glob such as "AWS_*") in allow is kept
+// whatever it is called, except ORCH_*, which is never inherited.
+func ScrubEnv(base []string, allow ...string) []string {
+	out := make([]string, 0, len(base))
+	for _, kv := range base {
+		name, _, ok := strings.Cut(kv, "=")
+		if !ok || name == "" || strings.HasPrefix(name, "ORCH_") {
+			continue
+		}
+		if matchesAny(name, allow) || !sensitive(name) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func sensitive(name string) bool {
+	upper := strings.ToUpper(name)
+	if strings.HasPrefix(upper, "GIT_") || strings.HasPrefix(upper, "BASH_FUNC_") || slices.Contains(droppedNames, upper) {
+		return true
+	}
+	if strings.HasSuffix(upper, "_KEY") || strings.HasSuffix(upper, "_DSN") {
+		return true
+	}
+	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(upper, w) })
+}
+
+func matchesAny(name string, globs []string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		ok, err := path.Match(g, name)
+		return err == nil && ok
+	})
+}
+
+// withMarker returns env with the marker as its only ORCH_ variable of that name.
+func withMarker(env []string, m Marker) []string {
+	out := make([]string, 0, len(env)+1)
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, MarkerEnv+"=") {
+			out = append(out, kv)
+		}
+	}
+	return append(out, MarkerEnv+"="+string(m))
+}
