@@ -20,11 +20,11 @@ import (
 
 // Check is one check. Exactly one field is set.
 type Check struct {
-	Run  *Run  `json:"run,omitempty" yaml:"run,omitempty"`
-	File *File `json:"file,omitempty" yaml:"file,omitempty"`
-	JSON *JSON `json:"json,omitempty" yaml:"json,omitempty"`
-	HTTP *HTTP `json:"http,omitempty" yaml:"http,omitempty"`
-	Git  *Git  `json:"git,omitempty" yaml:"git,omitempty"`
+	Run  *Command `json:"run,omitempty" yaml:"run,omitempty"`
+	File *File    `json:"file,omitempty" yaml:"file,omitempty"`
+	JSON *JSON    `json:"json,omitempty" yaml:"json,omitempty"`
+	HTTP *HTTP    `json:"http,omitempty" yaml:"http,omitempty"`
+	Git  *Git     `json:"git,omitempty" yaml:"git,omitempty"`
 }
 
 // Text is what a piece of text must be. All that is set must hold.
@@ -35,8 +35,8 @@ type Text struct {
 	NotMatches  string `json:"not_matches,omitempty" yaml:"not_matches,omitempty"`
 }
 
-// Run runs a command: a command line for sh, or argv.
-type Run struct {
+// Command runs a command: a command line for sh, or argv.
+type Command struct {
 	Command string   `json:"command,omitempty" yaml:"command,omitempty"`
 	Argv    []string `json:"argv,omitempty" yaml:"argv,omitempty"`
 	Dir     string   `json:"dir,omitempty" yaml:"dir,omitempty"`   // inside the workspace
@@ -129,8 +129,8 @@ func DecodeYAML(data []byte) (Check, error) { return Check{}, nil }
 // Validate reports the first thing that makes a check unusable, and what is allowed.
 func (c Check) Validate() error { return nil }
 
-// Execute runs the check.
-func Execute(ctx context.Context, c Check, env Env) Verdict { return Verdict{} }
+// Run runs the check.
+func Run(ctx context.Context, c Check, env Env) Verdict { return Verdict{} }
 
 // Classify says what a failed command's exit code and output prove about the
 // cause: environmental only on unmistakable evidence, logical otherwise.
