@@ -82,15 +82,21 @@ func (j *Journal) prepare() error {
 func (j *Journal) tail() Tail {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return &tail{j: j, head: j.head}
+	return &tail{j: j, head: j.head, now: stamp(j.opts.Clock.Now(), j.lastTS), first: j.live.first.Seq}
 }
 
 type tail struct {
-	j    *Journal
-	head Head
+	j     *Journal
+	head  Head
+	now   time.Time
+	first uint64 // of the live file
 }
 
 func (t *tail) Head() Head { return t.head }
+
+func (t *tail) Now() time.Time { return t.now }
+
+func (t *tail) Segment() string { return archivedName(t.first, t.head.Seq) }
 
 func (t *tail) Since(seq uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -156,8 +162,12 @@ func (j *Journal) undo(cause error) error {
 
 // compose makes the record and the line that follow last.
 func (j *Journal) compose(d Draft, last Head, lastTS time.Time, durable uint64) (Record, []byte, error) {
+	now := d.TS
+	if now.IsZero() {
+		now = j.opts.Clock.Now()
+	}
 	r := Record{
-		Seq: last.Seq + 1, TS: stamp(j.opts.Clock.Now(), lastTS), ID: d.ID,
+		Seq: last.Seq + 1, TS: stamp(now, lastTS), ID: d.ID,
 		From: d.From, To: d.To, Type: d.Type, Goal: d.Goal, Subject: d.Subject, Cause: d.Cause, Agent: d.Agent,
 		Fence: d.Fence, Payload: d.Payload, Synced: durable, Prev: last.Hash,
 	}
@@ -193,18 +203,21 @@ func (j *Journal) checkPoisonFile() error {
 func (j *Journal) setPoison(reason string) error {
 	j.poison = reason
 	poisoned := &PoisonedError{Reason: reason}
-	if err := j.makeRunDir(); err != nil {
-		return errors.Join(poisoned, err)
-	}
-	name := j.path(runName, poisonName)
-	err := writeSynced(j.fsys, name, []byte(reason+"\n"), filePerm)
-	if err == nil {
-		err = j.fsys.SyncDir(j.path(runName))
-	}
-	if err != nil {
-		return errors.Join(poisoned, storageError("close the log to writers", name, err))
+	if err := j.closeToWriters(reason); err != nil {
+		return errors.Join(poisoned, storageError("close the log to writers", j.path(runName, poisonName), err))
 	}
 	return poisoned
+}
+
+// closeToWriters writes run/poisoned.
+func (j *Journal) closeToWriters(reason string) error {
+	if err := j.makeRunDir(); err != nil {
+		return err
+	}
+	if err := writeSynced(j.fsys, j.path(runName, poisonName), []byte(reason+"\n"), filePerm); err != nil {
+		return err
+	}
+	return j.fsys.SyncDir(j.path(runName))
 }
 
 func (j *Journal) makeRunDir() error {

@@ -29,9 +29,11 @@ type Record struct {
 // Head is the position of r in its log.
 func (r Record) Head() Head { return Head{Seq: r.Seq, Hash: r.Hash} }
 
-// Draft is what a writer may say about a record. Seq, TS, Synced, Prev and Hash
-// are the journal's; an empty ID is filled in. A nil Payload is written as null.
+// Draft is what a writer may say about a record. Seq, Synced, Prev and Hash are
+// the journal's; an empty ID is filled in, and a zero TS too. A TS is moved on
+// to that of the record before if it is earlier. A nil Payload is written as null.
 type Draft struct {
+	TS                                              time.Time
 	ID, From, To, Type, Goal, Subject, Cause, Agent string
 	Fence                                           uint64
 	Payload                                         json.RawMessage
@@ -74,6 +76,11 @@ type Log interface {
 // not call the journal.
 type Tail interface {
 	Head() Head
+	// Now is a TS for the next record that will be kept as it is.
+	Now() time.Time
+	// Segment is the name under archive/ that the live file gets if it is
+	// closed now.
+	Segment() string
 	// Since yields the records after seq, up to Head.
 	Since(seq uint64) iter.Seq2[Record, error]
 }
