@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"context"
@@ -6,29 +6,31 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"orch/blackboard/journal"
 )
 
-func draft(n int) Draft {
-	return Draft{From: "a", To: "b", Type: "T", Payload: json.RawMessage(fmt.Sprintf(`{ "n": %d }`, n))}
+func numbered(n int) journal.Draft {
+	return journal.Draft{From: "a", To: "b", Type: "T", Payload: json.RawMessage(fmt.Sprintf(`{ "n": %d }`, n))}
 }
 
-func TestAppendThenReadFromAnotherJournal(t *testing.T) {
+func TestAppendThenReadFromAnother(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "board")
 	ctx := context.Background()
-	j, err := Create(ctx, dir, Options{}, draft(0))
+	j, err := journal.Create(ctx, dir, journal.Options{}, numbered(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	var want []Record
+	var want []journal.Record
 	for n := 1; n <= 20; n++ {
-		r, err := j.Append(ctx, draft(n), nil)
+		r, err := j.Append(ctx, numbered(n), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, r)
 	}
-	other, err := Open(dir, Options{})
+	other, err := journal.Open(dir, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

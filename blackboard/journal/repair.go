@@ -72,6 +72,13 @@ func (j *Journal) repair() (RepairReport, error) {
 	if err := j.dropStaleLinks(seg); err != nil {
 		return report, err
 	}
+	// Should we die before the new file's name is durable, nobody may append to
+	// it: whoever comes next has to repair again.
+	if !report.Poisoned {
+		if err := j.closeToWriters("a repair was not finished"); err != nil {
+			return report, storageError("repair the log", j.path(runName, poisonName), err)
+		}
+	}
 	if err := j.reinstall(end); err != nil {
 		return report, storageError("repair the log", j.path(logName), err)
 	}

@@ -1,0 +1,19 @@
+package journal
+
+import "context"
+
+// WriteOnly is an append that stops before its sync: what a process has done
+// when it is interrupted there.
+func (j *Journal) WriteOnly(ctx context.Context, d Draft) (Record, error) {
+	return j.write(ctx, func(Tail) (Draft, error) { return d, nil })
+}
+
+// SyncTo is the rest of that append.
+func (j *Journal) SyncTo(ctx context.Context, seq uint64) error { return j.syncTo(ctx, seq) }
+
+// Encode is what an append writes.
+func Encode(r *Record) ([]byte, error) { return encode(r) }
+
+// NetworkKindOf and its like are the parts of the system-specific files that can
+// be tested anywhere.
+var GenesisPrev = genesisPrev
