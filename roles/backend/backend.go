@@ -77,6 +77,7 @@ type PreviousTask struct {
 	Status   string // matched, failed or skipped
 	Reason   string
 	Plan     message.PlanID
+	Action   json.RawMessage // what it ran, as SubTask.Action says; may be empty
 }
 
 // Constraints are what a plan must not and should do.

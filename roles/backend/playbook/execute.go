@@ -1,0 +1,128 @@
+package playbook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"orch/blackboard/message"
+	"orch/roles/backend"
+)
+
+// maxOutputBytes bounds what of the steps' output becomes the task's output.
+const maxOutputBytes = 16 << 10
+
+// Execute runs the steps of the task's action, in order, through the tools. A
+// step that fails or is refused ends the attempt, unless it may fail. An error
+// is returned only when the machinery failed.
+func (b *Backend) Execute(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+	a, err := DecodeAction(in.Task.Action)
+	if err != nil {
+		return backend.Execution{}, err
+	}
+	if ok, why := a.When.Holds(b.opt.Facts(in.Workspace), a.values()); !ok {
+		return backend.Execution{Status: message.Failed, Class: message.Environmental,
+			Infeasible: fmt.Sprintf("%s does not apply any more: %s", a.Approach, why), Reason: why}, nil
+	}
+	n := max(in.Attempt, 1) - 1
+	if n >= len(a.Variants) {
+		return exhausted(a, in.Correction), nil
+	}
+	if a.WaitMS > 0 && n == 0 {
+		if err := b.opt.Sleep(ctx, time.Duration(a.WaitMS)*time.Millisecond); err != nil {
+			return backend.Execution{}, fmt.Errorf("wait before %s: %w", a.Approach, err)
+		}
+	}
+	return runSteps(ctx, a, a.Variants[n], tools)
+}
+
+// exhausted is the honest end of an approach that has no other parameters: to
+// run the same again would only repeat what was seen.
+func exhausted(a Action, c *message.CorrectionSignal) backend.Execution {
+	evidence := "the attempts before it failed"
+	class := message.Logical
+	if c != nil {
+		evidence = c.WhatWasWrong
+		if c.FailureClass == message.Environmental {
+			class = message.Environmental
+		}
+	}
+	return backend.Execution{Status: message.Failed, Class: class, Reason: evidence,
+		Infeasible: fmt.Sprintf("%s on %s has no further variant: %s", a.Approach, a.Target, evidence)}
+}
+
+func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tools) (backend.Execution, error) {
+	var outputs []string
+	picked := ""
+	for _, s := range v.Steps {
+		if err := ctx.Err(); err != nil {
+			return backend.Execution{}, err
+		}
+		res, err := tools.Do(ctx, s.Tool, s.Input)
+		if err != nil {
+			return backend.Execution{}, fmt.Errorf("%s of %s: %w", s.Name, a.Approach, err)
+		}
+		text := strings.TrimSpace(res.Output)
+		outputs = append(outputs, text)
+		if s.Name == a.Output || a.Output == "" || a.Output == outputLast {
+			picked = text
+		}
+		if res.Denied != "" || res.Exit != 0 && !s.ContinueOnError {
+			return stepFailed(a, s, res, outputs), nil
+		}
+	}
+	if a.Output == outputAll {
+		picked = strings.Join(outputs, "\n\n")
+	}
+	return backend.Execution{Status: message.Completed, Output: tail(picked)}, nil
+}
+
+func stepFailed(a Action, s ActionStep, res backend.ToolResult, outputs []string) backend.Execution {
+	e := backend.Execution{Status: message.Failed, Output: tail(strings.Join(outputs, "\n\n")), Class: res.Class}
+	if res.Denied != "" {
+		e.Class = message.Environmental
+		e.Reason = fmt.Sprintf("%s: %s was refused: %s", a.Approach, what(s), res.Denied)
+		return e
+	}
+	if e.Class == "" {
+		e.Class = message.Logical
+	}
+	e.Reason = fmt.Sprintf("%s: %s exited with %d: %s", a.Approach, what(s), res.Exit, lastLines(res.Output, 20))
+	return e
+}
+
+// what names a step for a person: the command, or the tool.
+func what(s ActionStep) string {
+	var input struct {
+		Command string `json:"command"`
+	}
+	if err := json.Unmarshal(s.Input, &input); err == nil && input.Command != "" {
+		return "`" + cut(input.Command, 200) + "`"
+	}
+	return s.Tool
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tail keeps the end of a long output.
+func tail(s string) string {
+	if len(s) <= maxOutputBytes {
+		return s
+	}
+	return "…\n" + strings.ToValidUTF8(s[len(s)-maxOutputBytes:], "")
+}
+
+var (
+	_ backend.Perceiver = (*Backend)(nil)
+	_ backend.Planner   = (*Backend)(nil)
+	_ backend.Executor  = (*Backend)(nil)
+	_ backend.Merger    = (*Backend)(nil)
+)
