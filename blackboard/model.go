@@ -40,35 +40,60 @@ type Ref struct {
 // Task is a unit of work and all the board remembers of it.
 type Task struct {
 	message.SubTask
-	Goal    message.GoalID `json:"goal"` // empty for tasks made by hand outside a goal
+	Goal    message.GoalID `json:"goal"`          // empty for tasks made by hand outside a goal
+	For     message.Role   `json:"for,omitempty"` // the role that may claim it; empty: any
 	Status  Status         `json:"status"`
-	Changed Ref            `json:"changed"` // the message that caused the status
-	Created Ref            `json:"created"`
+	Waiting bool           `json:"waiting,omitempty"` // for a dependency, or a lower sequence of its plan
+	Changed Ref            `json:"changed,omitzero"`  // the message that caused the status
+	Created Ref            `json:"created,omitzero"`
+	Ordinal int            `json:"ordinal,omitempty"` // among the tasks the same message created
 
 	Agent   message.AgentID `json:"agent,omitempty"` // the holder, or the last one
 	Fence   message.Fence   `json:"fence"`           // of the last claim; 0 if never claimed
-	Lease   message.Lease   `json:"lease"`
-	Claim   Ref             `json:"claim"`              // the Claimed message
-	Step    message.Process `json:"step"`               // process that registered under the claim, zero before
+	Lease   message.Lease   `json:"lease,omitzero"`
+	Claim   Ref             `json:"claim,omitzero"`     // the Claimed message
+	From    Status          `json:"from,omitempty"`     // what it was claimed from, and goes back to
+	Step    message.Process `json:"step,omitzero"`      // process that registered under the claim, zero before
 	Work    string          `json:"worktree,omitempty"` // workspace of the claim
 	Base    string          `json:"base_commit,omitempty"`
 	Expired int             `json:"expired"` // claims lost by lapse
 
 	Attempt     int                       `json:"attempt"` // execution results so far
 	Result      *message.ExecutionResult  `json:"result,omitempty"`
-	ResultRef   Ref                       `json:"result_ref"`
+	ResultRef   Ref                       `json:"result_ref,omitzero"`
 	Correction  *message.CorrectionSignal `json:"correction,omitempty"` // the last one
 	Corrections int                       `json:"corrections"`
 	Gaps        []message.Gap             `json:"gaps,omitempty"`
 	FailedCalls []message.FailedCall      `json:"failed_calls,omitempty"`
-	OpenCall    *message.ToolStarted      `json:"open_call,omitempty"` // started, end unknown
+	OpenCall    *message.ToolStarted      `json:"open_call,omitempty"`  // started, end unknown
+	OpenFence   message.Fence             `json:"open_fence,omitempty"` // the claim the open call was made under
 	Outcome     *message.SubTaskOutcome   `json:"outcome,omitempty"`
-	OutcomeRef  Ref                       `json:"outcome_ref"`
+	OutcomeRef  Ref                       `json:"outcome_ref,omitzero"`
 
 	BlockedReason string   `json:"blocked_reason,omitempty"`
 	BlockedKind   string   `json:"blocked_kind,omitempty"` // retries_exhausted, spec, …
 	HumanNotes    []string `json:"human_notes,omitempty"`
 	Output        string   `json:"output,omitempty"` // of a task finished by hand
+
+	Review Review `json:"review,omitzero"` // of an exact commit, where there is one
+}
+
+// Review is where the review of a task's commit stands, and what became of it.
+type Review struct {
+	Commit       string                 `json:"commit"`
+	Notes        string                 `json:"notes,omitempty"`
+	Reviewer     message.AgentID        `json:"reviewer,omitempty"` // holder of the review, or empty
+	Fence        message.Fence          `json:"fence"`              // of the last review claim
+	Lease        message.Lease          `json:"lease,omitzero"`
+	Cycles       int                    `json:"cycles"`       // rejections of the present holder's work
+	CyclesTotal  int                    `json:"cycles_total"` // never reset
+	Verdict      *message.ReviewVerdict `json:"verdict,omitempty"`
+	FailedBy     []message.AgentID      `json:"failed_by,omitempty"` // who got blocked on it
+	Questions    []string               `json:"questions,omitempty"` // of the last block
+	Handoff      *message.Handoff       `json:"handoff,omitempty"`
+	Merge        *message.MergeStarting `json:"merge,omitempty"` // started, end unknown
+	MergedAs     string                 `json:"merged_as,omitempty"`
+	IntegrationN int                    `json:"integration_failures,omitempty"`
 }
 
 // GoalStatus is what the log says of a goal; whether a process works on it is derived elsewhere.
@@ -158,6 +183,7 @@ type Goal struct {
 	Rounds       []Round                   `json:"rounds,omitempty"`
 	Final        *message.FinalResult      `json:"final,omitempty"`
 	FinalRef     Ref                       `json:"final_ref"`
+	Megrams      []string                  `json:"megrams,omitempty"` // "type:ordinal" written about a fact that needed no plan
 
 	ActiveMS   int64     `json:"active_ms"`       // time in which at least one step ran; gaps over ActiveGapMS are not counted
 	LastActive time.Time `json:"last_active"`     // end of the time counted so far
