@@ -93,7 +93,7 @@ var catalogue = []Entry{
 	row[CircuitBreaker](by(Supervisor), Human),
 	row[Paused](by(Human, Supervisor), All),
 	row[Resumed](by(Human, Supervisor), All),
-	row[CheckpointReached](by(Human, Supervisor), All),
+	row[CheckpointReached](by(Human, Supervisor, Executor, Coder), All),
 	row[Aborted](by(Human, Supervisor), All),
 	row[ApprovalRequest](by(Executor, Coder, CodeReviewer), Human),
 	row[ApprovalGiven](by(Human), All),
