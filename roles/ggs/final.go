@@ -1,0 +1,157 @@
+package ggs
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"orch/blackboard/message"
+)
+
+func (s situation) final(name string, h History, r ruling) *message.FinalResult {
+	last := s.lastMeasured()
+	f := &message.FinalResult{
+		TaskID: h.Goal, Policy: name, Loss: s.Loss, GradL: s.gradL, Replans: len(s.rounds) - 1,
+		PrevDirective: s.previous(), Directive: r.directive, MacroState: s.cell(), Rationale: r.why,
+		UnmetCriteria: s.unmet(last), Accomplished: accomplished(last),
+		Cost: s.now().cost, ElapsedMS: s.now().elapsedMS, Output: output(last),
+	}
+	if r.directive == message.Abandon {
+		f.NextMoves = s.nextMoves(last)
+	}
+	f.Summary = s.summary(h, f)
+	return f
+}
+
+// lastMeasured is the last round that ran something, or an empty one.
+func (s situation) lastMeasured() sensed {
+	for i := len(s.rounds) - 1; i >= 0; i-- {
+		if s.rounds[i].measured() {
+			return s.rounds[i]
+		}
+	}
+	return sensed{}
+}
+
+// unmet are the criteria that failed when something last ran, and what kept the
+// plan from being made if that is why it ends.
+func (s situation) unmet(last sensed) []message.Verdict {
+	var out []message.Verdict
+	for _, o := range last.outcomes {
+		for _, c := range criteriaOf(o) {
+			if c.weight > 0 {
+				out = append(out, named(c, o))
+			}
+		}
+	}
+	for _, c := range goalCriteria(last.verdicts) {
+		if c.weight > 0 {
+			out = append(out, c.Verdict)
+		}
+	}
+	if !s.now().measured() {
+		out = append(out, message.Verdict{
+			Criterion: "a plan that passes the rules", Mode: message.Verifiable, Required: true, Verdict: message.Fail,
+			FailureClass: message.Logical, Evidence: refusals(s.now()), By: message.ByCode,
+		})
+	}
+	return out
+}
+
+// named says which task is meant where a verdict alone would not.
+func named(c criterion, o message.SubTaskOutcome) message.Verdict {
+	v := c.Verdict
+	if v.Criterion == wholeTask {
+		v.Criterion = fmt.Sprintf("task %s as a whole", slotOf(o))
+	}
+	return v
+}
+
+func refusals(s sensed) string {
+	var whats []string
+	for _, v := range s.refusals {
+		whats = append(whats, fmt.Sprintf("%s: %s", v.Rule, v.What))
+	}
+	if len(whats) == 0 {
+		return "the round brought no result"
+	}
+	return strings.Join(whats, "; ")
+}
+
+// accomplished says per criterion what was reached.
+func accomplished(last sensed) []string {
+	var out []string
+	for _, o := range last.outcomes {
+		if o.Status == message.Skipped {
+			continue
+		}
+		for _, v := range o.CriteriaVerdicts {
+			if v.Passed() {
+				out = append(out, fmt.Sprintf("%s: %s (%s)", slotOf(o), v.Criterion, short(v.Evidence)))
+			}
+		}
+	}
+	for _, v := range last.verdicts {
+		if v.Passed() {
+			out = append(out, fmt.Sprintf("%s (%s)", v.Criterion, short(v.Evidence)))
+		}
+	}
+	return out
+}
+
+// output is the merged result, or what the tasks that matched put out.
+func output(last sensed) string {
+	if last.merged != "" {
+		return last.merged
+	}
+	var parts []string
+	for _, o := range last.outcomes {
+		if o.Status == message.Matched && o.Output != "" {
+			parts = append(parts, o.Output)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+func (s situation) summary(h History, f *message.FinalResult) string {
+	name := h.Intent
+	if name == "" {
+		name = string(h.Goal)
+	}
+	met := len(f.Accomplished)
+	all := met + len(f.UnmetCriteria)
+	switch f.Directive {
+	case message.Accept:
+		return fmt.Sprintf("Done: %s. All %d criteria pass.", name, all)
+	case message.Success:
+		if len(f.UnmetCriteria) == 0 {
+			return fmt.Sprintf("Done: %s. All %d criteria pass.", name, all)
+		}
+		return fmt.Sprintf("Close enough: %s. %d of %d criteria pass; not met: %s.", name, met, all, listed(f.UnmetCriteria))
+	}
+	return fmt.Sprintf("Abandoned: %s. %d of %d criteria pass; not met: %s.", name, met, all, listed(f.UnmetCriteria))
+}
+
+// listed names the first few criteria; the result has them all.
+func listed(verdicts []message.Verdict) string {
+	const most = 3
+	var names []string
+	for _, v := range verdicts {
+		if len(names) == most {
+			names = append(names, fmt.Sprintf("%d more", len(verdicts)-most))
+			break
+		}
+		names = append(names, v.Criterion)
+	}
+	return strings.Join(names, ", ")
+}
+
+// short cuts evidence to a line that fits a screen.
+func short(text string) string {
+	const most = 120
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}

@@ -1,0 +1,223 @@
+package ggs
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orch/blackboard/message"
+)
+
+// weights are a row of the quantization matrix: how strong a memory is, whether
+// it speaks for or against, and how fast it fades.
+type weights struct{ f, sigma, k float64 }
+
+var matrix = map[message.Directive]weights{
+	message.Abandon:        {0.95, -1, 0.05},
+	message.Accept:         {0.90, +1, 0.05},
+	message.ChangeApproach: {0.85, -1, 0.05},
+	message.Success:        {0.80, +1, 0.05},
+	message.BreakSymmetry:  {0.75, +1, 0.05},
+	message.ChangePath:     {0.30, 0, 0.2},
+	message.Refine:         {0.10, +0.5, 0.5},
+}
+
+// The kinds of what was learned.
+const (
+	categoryFact       = "fact"
+	categoryProcedure  = "procedure"
+	categoryConstraint = "constraint"
+)
+
+// envLocal is the entity of everything that is learned about an intent.
+const envLocal = "env:local"
+
+// notebook collects the Megrams of one decision. Their ordinals make each unique
+// together with the round that caused it.
+type notebook struct {
+	tags []string
+	now  time.Time
+	id   func() string
+	list []message.Megram
+}
+
+func (n *notebook) write(state message.Directive, w weights, space, entity, category, lesson string) {
+	for _, m := range n.list {
+		if m.State == state && m.Space == space && m.Entity == entity && m.Sigma == w.sigma {
+			return
+		}
+	}
+	n.list = append(n.list, message.Megram{
+		ID: n.id(), Level: "M", CreatedAt: n.now, Space: space, Entity: entity,
+		Content: message.MegramContent{Lesson: lesson, Tags: n.tags, Category: category},
+		State:   state, F: w.f, Sigma: w.sigma, K: w.k, Ordinal: len(n.list) + 1,
+	})
+}
+
+func (n *notebook) pair(state message.Directive, w weights, p message.Pair, category, lesson string) {
+	if p.Tool == "" || p.Target == "" {
+		return // nothing to find it by
+	}
+	n.write(state, w, "tool:"+p.Tool, "path:"+p.Target, category, lesson)
+}
+
+// megrams is what a round teaches: see "What is remembered" in docs/controller.md.
+func (s situation) megrams(h History, r ruling, now time.Time, newID func() string) []message.Megram {
+	space := h.Space
+	if space == "" {
+		space = "intent:" + string(h.Goal)
+	}
+	n := &notebook{tags: []string{string(h.Goal)}, now: now, id: newID}
+	switch {
+	case r.ends() || r.directive == message.Accept:
+		s.noteEnd(n, r, space)
+	case len(r.tasks) > 0:
+		for _, t := range r.tasks {
+			s.noteTask(n, t)
+		}
+	default:
+		s.noteGoal(n, r)
+	}
+	return n.list
+}
+
+// noteEnd writes how the goal ended, and which approaches brought it home after
+// the old ones had been ruled out.
+func (s situation) noteEnd(n *notebook, r ruling, space string) {
+	category, verb := categoryProcedure, "worked"
+	if r.directive == message.Abandon {
+		category, verb = categoryConstraint, "was given up"
+	}
+	lesson := fmt.Sprintf("%s after %d rounds", verb, len(s.rounds))
+	if t := s.approachesNow(); t != "" {
+		lesson += " with " + t
+	}
+	n.write(r.directive, matrix[r.directive], space, envLocal, category, lesson)
+	before := s.before()
+	if before == nil || r.directive == message.Abandon {
+		return
+	}
+	for _, o := range s.now().outcomes {
+		if o.Status == message.Matched && broke(before, slotOf(o)) && !s.ranBefore(o) {
+			n.pair(message.BreakSymmetry, matrix[message.BreakSymmetry], pairOf(o), categoryProcedure,
+				fmt.Sprintf("%s worked after everything tried before had failed", label(pairOf(o))))
+		}
+	}
+}
+
+// broke tells whether a directive ordered something different in kind for a slot.
+func broke(d *message.PlanDirective, slot string) bool {
+	if len(d.TaskDirectives) == 0 {
+		return d.Directive == message.BreakSymmetry
+	}
+	for _, t := range d.TaskDirectives {
+		if t.Slot == slot {
+			return t.Directive == message.BreakSymmetry
+		}
+	}
+	return false
+}
+
+// ranBefore tells whether an earlier round ran the same pair in the same slot.
+func (s situation) ranBefore(o message.SubTaskOutcome) bool {
+	for _, round := range s.rounds[:len(s.rounds)-1] {
+		for _, x := range round.outcomes {
+			if slotOf(x) == slotOf(o) && pairOf(x) == pairOf(o) && x.Status != message.Skipped {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s situation) approachesNow() string {
+	var names []string
+	for _, o := range s.lastMeasured().outcomes {
+		if o.Approach != "" && o.Status != message.Skipped {
+			names = addNew(names, o.Approach)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// noteTask writes what a directive for one task teaches. Orders that only stand
+// were written when they were given.
+func (s situation) noteTask(n *notebook, d message.TaskDirective) {
+	for _, t := range s.now().suspects() {
+		if t.SubtaskID != d.Task {
+			continue
+		}
+		switch d.Directive {
+		case message.ChangePath:
+			for _, p := range d.BlockedPairs {
+				s.noteDeadEnd(n, p)
+			}
+		case message.ChangeApproach, message.BreakSymmetry:
+			s.noteWrong(n, d.Directive, t)
+		case message.Refine:
+			s.noteBetter(n, t.SubTaskOutcome)
+		}
+	}
+}
+
+// noteGoal writes what one directive for the whole goal teaches.
+func (s situation) noteGoal(n *notebook, r ruling) {
+	switch r.directive {
+	case message.ChangePath:
+		byTarget := map[string]bool{}
+		for _, p := range s.pairsToBlock(r.directive) {
+			for _, blocked := range r.blockedTargets {
+				if blocked == p.Target && !byTarget[blocked] {
+					byTarget[blocked] = true
+					s.noteDeadEnd(n, p)
+				}
+			}
+		}
+	case message.ChangeApproach, message.BreakSymmetry:
+		for _, t := range s.now().suspects() {
+			for _, tool := range r.blockedTools {
+				if tool == t.Approach {
+					s.noteWrong(n, r.directive, t)
+				}
+			}
+		}
+	case message.Refine:
+		for _, o := range s.now().outcomes {
+			s.noteBetter(n, o)
+		}
+	}
+}
+
+func (s situation) noteDeadEnd(n *notebook, p message.Pair) {
+	n.pair(message.ChangePath, matrix[message.ChangePath], p, categoryFact, label(p)+" led nowhere this time; the approach is not to blame")
+}
+
+// noteWrong speaks against an approach on the target it failed on.
+func (s situation) noteWrong(n *notebook, state message.Directive, t suspect) {
+	if !blockable(t.Approach) {
+		return
+	}
+	why := ""
+	for _, c := range t.criteria {
+		if c.weight > 0 {
+			why = fmt.Sprintf(": %s (%s)", c.Criterion, short(c.Evidence))
+			break
+		}
+	}
+	n.pair(state, matrix[message.ChangeApproach], pairOf(t.SubTaskOutcome), categoryConstraint, label(pairOf(t.SubTaskOutcome))+" does not work"+why)
+}
+
+// noteBetter speaks for a pair that came out better than the run of its slot before.
+func (s situation) noteBetter(n *notebook, o message.SubTaskOutcome) {
+	runs := runsBySlot(s.rounds, s.params.Rho)[slotOf(o)]
+	at := -1
+	for i, r := range runs {
+		if r.round == len(s.rounds) && r.task == o.SubtaskID {
+			at = i
+		}
+	}
+	if at < 1 || runs[at].score >= runs[at-1].score {
+		return
+	}
+	n.pair(message.Refine, matrix[message.Refine], pairOf(o), categoryProcedure, label(pairOf(o))+" came out better than the attempt before")
+}
