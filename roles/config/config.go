@@ -25,8 +25,8 @@ type Config struct {
 	Limits     Limits           `yaml:"limits"`
 	Budget     Budget           `yaml:"budget"`
 	Models     map[string]Model `yaml:"models"` // by role; "default" for the rest
-	Allow      []Rule           `yaml:"allow"`
-	Deny       []Rule           `yaml:"deny"`
+	Allow      []string         `yaml:"allow"` // permissions for every goal: "action:pattern", see docs/safety.md
+	Deny       []string         `yaml:"deny"`  // what no permission can give
 	View       View             `yaml:"view"`
 	Journal    Journal          `yaml:"journal"`
 	Search     Search           `yaml:"web_search"`
@@ -82,13 +82,6 @@ type Model struct {
 	Name    string            `yaml:"name"`
 	Tier    int               `yaml:"tier"` // 1 to 3, higher reasons better
 	Options map[string]string `yaml:"options"`
-}
-
-// Rule permits or forbids a kind of tool call.
-type Rule struct {
-	ID      string `yaml:"id" json:"id"`
-	Tool    string `yaml:"tool" json:"tool"`       // shell, write_file, …
-	Pattern string `yaml:"pattern" json:"pattern"` // program or path pattern
 }
 
 // View bounds the readable view.

@@ -117,7 +117,7 @@ func yamlName(f reflect.StructField) string {
 	return strings.Split(f.Tag.Get("yaml"), ",")[0]
 }
 
-var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Rule{}, View{}, Journal{}, Search{}}
+var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, View{}, Journal{}, Search{}}
 
 // keysOf lists the yaml names of a section given by its Go type name.
 func keysOf(typeName string) []string {
