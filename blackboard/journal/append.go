@@ -135,6 +135,9 @@ func (j *Journal) writeLine(d Draft) (Record, error) {
 }
 
 func (j *Journal) writeLineLocked(d Draft) (Record, error) {
+	if j.closed { // while the draft was being made
+		return Record{}, ErrClosed
+	}
 	r, line, err := j.compose(d, j.head, j.lastTS, j.durable)
 	if err != nil {
 		return Record{}, err

@@ -43,11 +43,12 @@ type File interface {
 }
 
 // Lock is an advisory exclusive lock between processes and between Locks of one
-// process. A Lock is used by one goroutine at a time.
+// process. A Lock is used by one goroutine at a time, and as often as it likes.
 type Lock interface {
 	Lock() error            // blocks until held
 	TryLock() (bool, error) // false if somebody else holds it
 	Unlock() error
+	Close() error // gives up the lock if it is held
 }
 
 // Notifier is what an FS has if it can tell that something in a directory

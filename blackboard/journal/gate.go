@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +14,8 @@ type gate struct {
 	path    string
 	timeout time.Duration
 	turn    chan struct{} // holds one token while a goroutine of ours is inside
+	lock    Lock          // belongs to who has the turn
+	closed  atomic.Bool   // the last one out drops the lock
 }
 
 func newGate(fsys FS, path string, timeout time.Duration) *gate {
@@ -20,82 +23,94 @@ func newGate(fsys FS, path string, timeout time.Duration) *gate {
 }
 
 // enter waits for its turn, at most for the timeout, and returns what ends it.
-// The wait for the file lock is a blocking one: polling starves.
 func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	deadline := newLazyTimer(g.timeout)
-	defer deadline.stop()
 	select {
 	case g.turn <- struct{}{}:
 	default:
+		timer := time.NewTimer(g.timeout)
+		defer timer.Stop()
 		select {
 		case g.turn <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-deadline.after():
+		case <-timer.C:
 			return nil, &LockTimeoutError{Path: g.path, Waited: g.timeout}
 		}
 	}
-	lock := g.fsys.NewLock(g.path)
-	held, err := lock.TryLock()
-	if err == nil && !held {
-		err = g.wait(ctx, lock, deadline)
-	}
-	if err != nil {
+	if err := g.take(ctx); err != nil {
 		<-g.turn
-		if ctx.Err() != nil || errors.As(err, new(*LockTimeoutError)) {
-			return nil, err
-		}
-		return nil, storageError("lock", g.path, err)
+		return nil, err
 	}
 	return func() {
-		_ = lock.Unlock() // the descriptor is closed either way, which unlocks
+		if g.lock.Unlock() != nil { // then closing it must do
+			g.drop()
+		}
 		<-g.turn
+		if g.closed.Load() {
+			g.close()
+		}
 	}, nil
 }
 
+// take gets the file lock. The wait for it is a blocking one: polling starves.
+func (g *gate) take(ctx context.Context) error {
+	if g.lock == nil {
+		g.lock = g.fsys.NewLock(g.path)
+	}
+	held, err := g.lock.TryLock()
+	if err == nil && !held {
+		err = g.wait(ctx)
+	}
+	var late *LockTimeoutError
+	if err == nil || ctx.Err() != nil || errors.As(err, &late) {
+		return err
+	}
+	g.drop()
+	return storageError("lock", g.path, err)
+}
+
 // wait blocks for the lock. If it gives up first, the winner that comes too late
-// unlocks again.
-func (g *gate) wait(ctx context.Context, lock Lock, deadline *lazyTimer) error {
+// unlocks again; the gate gets another Lock next time.
+func (g *gate) wait(ctx context.Context) error {
+	lock := g.lock
 	won := make(chan error, 1)
 	go func() { won <- lock.Lock() }()
+	timer := time.NewTimer(g.timeout)
+	defer timer.Stop()
 	var gaveUp error
 	select {
 	case err := <-won:
 		return err
 	case <-ctx.Done():
 		gaveUp = ctx.Err()
-	case <-deadline.after():
+	case <-timer.C:
 		gaveUp = &LockTimeoutError{Path: g.path, Waited: g.timeout}
 	}
+	g.lock = nil
 	go func() {
-		if err := <-won; err == nil {
-			_ = lock.Unlock()
-		}
+		<-won
+		_ = lock.Close()
 	}()
 	return gaveUp
 }
 
-// lazyTimer is a timer that starts when it is first waited for, since hardly any
-// turn has to be waited for.
-type lazyTimer struct {
-	duration time.Duration
-	timer    *time.Timer
-}
-
-func newLazyTimer(d time.Duration) *lazyTimer { return &lazyTimer{duration: d} }
-
-func (t *lazyTimer) after() <-chan time.Time {
-	if t.timer == nil {
-		t.timer = time.NewTimer(t.duration)
+func (g *gate) drop() {
+	if g.lock != nil {
+		_ = g.lock.Close() // whether it works or not, it is not ours any more
+		g.lock = nil
 	}
-	return t.timer.C
 }
 
-func (t *lazyTimer) stop() {
-	if t.timer != nil {
-		t.timer.Stop()
+// close gives back the descriptor, at once or when whoever is inside leaves.
+func (g *gate) close() {
+	g.closed.Store(true)
+	select {
+	case g.turn <- struct{}{}:
+		g.drop()
+		<-g.turn
+	default: // the one inside will see that it is closed
 	}
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,15 +17,19 @@ import (
 //
 //	{"seq":N,"hash":"…","board":"…","sum":"…"}
 //
-// seq is padded with spaces to 20 places, so that the note of one board keeps
-// its length and can be overwritten in place; sum is the first 16 hex digits of
-// the SHA-256 of what is before `,"sum"`. A note that does not fit its sum says
-// nothing: it is never the truth, only a witness.
+// seq is padded with spaces to 20 places, so that the notes of one board are of
+// one length; sum is the first 16 hex digits of the SHA-256 of what is before
+// `,"sum"`. A note that does not fit its sum says nothing: it is never the truth,
+// only a witness.
 const (
 	noteSeqPlaces = 20
 	noteSumChars  = 16
 	noteMaxBytes  = 4 << 10
 	noteSumKey    = `,"sum":"`
+
+	// run/head has that many notes, and the one for seq is at seq modulo that
+	// many: so processes that sync at the same time need no lock to note it.
+	headSlots = 16
 )
 
 func encodeNote(board string, head Head) []byte {
@@ -64,34 +69,93 @@ func decodeNote(line []byte) (board string, head Head, ok bool) {
 	return note.Board, Head{Seq: note.Seq, Hash: note.Hash}, true
 }
 
-// readHead reads run/head, the head that is known durable by whoever synced
-// last; the zero Head if it does not say, or is being written right now.
+// readHead reads run/head: the highest head that whoever synced it noted as
+// durable, or the zero Head. A note that is just being written does not count.
 func (j *Journal) readHead() Head {
 	file, err := j.fsys.OpenFile(j.path(runName, headName), os.O_RDONLY, 0)
 	if err != nil {
 		return Head{}
 	}
 	defer file.Close()
-	buf := make([]byte, 256)
+	length := len(encodeNote("", Head{Hash: genesisPrev}))
+	buf := make([]byte, headSlots*length)
 	n, err := file.ReadAt(buf, 0)
 	if err != nil && err != io.EOF {
 		return Head{}
 	}
-	_, head, _ := decodeNote(buf[:n])
-	return head
+	var highest Head
+	for at := 0; at+length <= n; at += length {
+		slot := buf[at : at+length]
+		if seq, ok := noteSeq(slot); !ok || seq <= highest.Seq {
+			continue
+		}
+		if _, head, ok := decodeNote(slot); ok {
+			highest = head
+		}
+	}
+	return highest
+}
+
+// noteSeq reads just the seq of a note, which is not checked.
+func noteSeq(line []byte) (uint64, bool) {
+	const key = `{"seq":`
+	if len(line) < len(key)+noteSeqPlaces || !bytes.HasPrefix(line, []byte(key)) {
+		return 0, false
+	}
+	seq, _, err := number(string(line[len(key) : len(key)+noteSeqPlaces]))
+	return seq, err == nil
 }
 
 // writeHead notes a durable head in run/head, in place and without a sync: it
-// may be older than the truth, never ahead of it. run/sync.lock must be held, or
-// the log must be new.
+// may be older than the truth, never ahead of it. mu must be held.
 func (j *Journal) writeHead(head Head) error {
+	if j.marks != nil && head.Seq%headSlots == 0 {
+		_ = j.marks.Close() // look now and then whether somebody removed the file
+		j.marks = nil
+	}
+	line := encodeNote("", head)
+	at := int64(head.Seq%headSlots) * int64(len(line))
+	if j.marks == nil {
+		file, err := j.openMarks()
+		if err != nil {
+			return err
+		}
+		j.marks = file
+		if info, err := file.Stat(); err == nil && info.Size() == 0 {
+			line, at = bytes.Repeat(line, headSlots), 0
+		}
+	}
+	_, err := j.marks.WriteAt(line, at)
+	return err
+}
+
+func (j *Journal) openMarks() (File, error) {
 	file, err := j.fsys.OpenFile(j.path(runName, headName), os.O_WRONLY|os.O_CREATE, filePerm)
+	if errors.Is(err, fs.ErrNotExist) { // somebody cleared run/
+		if err := j.makeRunDir(); err != nil {
+			return nil, err
+		}
+		return j.fsys.OpenFile(j.path(runName, headName), os.O_WRONLY|os.O_CREATE, filePerm)
+	}
+	return file, err
+}
+
+// AcceptLog makes the log in dir, as it is now, the one that is believed, after
+// somebody has chosen to restore it: it forgets what run/head remembers. Head
+// notes elsewhere are for the caller to remove.
+func AcceptLog(ctx context.Context, dir string, opts Options) error {
+	j := newJournal(dir, opts)
+	defer j.Close()
+	leave, err := j.appending.enter(ctx)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	_, err = file.WriteAt(encodeNote("", head), 0)
-	return err
+	defer leave()
+	name := j.path(runName, headName)
+	if err := j.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return storageError("forget the old head", name, err)
+	}
+	return nil
 }
 
 // headNote is a note outside the board's directory, where whoever replaces the

@@ -19,7 +19,6 @@ const (
 	runName      = "run"
 	headName     = "head"
 	poisonName   = "poisoned"
-	syncLockName = "sync.lock"
 )
 
 const (
@@ -83,8 +82,8 @@ type Journal struct {
 	fsys FS
 	dir  string
 
-	appending *gate // orch.lock: who holds it may change the log
-	syncing   *gate // run/sync.lock: who holds it may acknowledge; taken after appending
+	appending *gate         // orch.lock: who is inside may change the log
+	syncing   chan struct{} // holds a token while a goroutine syncs; others wait for what it covers
 
 	mu      sync.Mutex // guards what follows; never held while waiting for a gate
 	closed  bool
@@ -95,6 +94,7 @@ type Journal struct {
 	recent  starts
 	durable uint64 // everything up to here is known durable
 	poison  string // why this process refuses to append to live
+	marks   File   // run/head, open for writing; nil until first needed
 	note    *headNote
 }
 
@@ -153,7 +153,7 @@ func newJournal(dir string, opts Options) *Journal {
 	opts = opts.withDefaults()
 	j := &Journal{opts: opts, fsys: opts.FS, dir: dir}
 	j.appending = newGate(j.fsys, j.path(lockName), opts.LockTimeout)
-	j.syncing = newGate(j.fsys, j.path(runName, syncLockName), opts.LockTimeout)
+	j.syncing = make(chan struct{}, 1)
 	return j
 }
 
@@ -245,6 +245,11 @@ func (j *Journal) Close() error {
 		j.live.release()
 		j.live = nil
 	}
+	if j.marks != nil {
+		_ = j.marks.Close() // a lost note only says less
+		j.marks = nil
+	}
+	j.appending.close()
 	return err
 }
 

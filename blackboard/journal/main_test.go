@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -38,7 +39,7 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	work := map[string]func(string, int, string) error{"append": childAppends, "bare": childBare}[args[0]]
+	work := map[string]func(string, int, string) error{"append": childAppends, "bare": childBare, "nosync": childNoSync}[args[0]]
 	fmt.Println("ready")
 	if _, err := bufio.NewReader(os.Stdin).ReadByte(); err == nil {
 		return fmt.Errorf("unexpected input")
@@ -92,8 +93,8 @@ func childBare(dir string, count int, _ string) error {
 const usualLineBytes = 520
 
 // children starts processes that do the same work at once, and returns what
-// they printed.
-func children(tb testing.TB, work, dir string, processes, count int) []string {
+// they printed, and how long the work took without the starting.
+func children(tb testing.TB, work, dir string, processes, count int) ([]string, time.Duration) {
 	tb.Helper()
 	type running struct {
 		command *exec.Cmd
@@ -123,10 +124,7 @@ func children(tb testing.TB, work, dir string, processes, count int) []string {
 			tb.Fatalf("a child did not start: %q %v", line, err)
 		}
 	}
-	if b, ok := tb.(*testing.B); ok {
-		b.StartTimer()
-		defer b.StopTimer()
-	}
+	begun := time.Now()
 	for _, r := range all {
 		if err := r.start(); err != nil {
 			tb.Fatal(err)
@@ -145,5 +143,5 @@ func children(tb testing.TB, work, dir string, processes, count int) []string {
 			tb.Errorf("a child failed: %v", err)
 		}
 	}
-	return printed
+	return printed, time.Since(begun)
 }

@@ -1,14 +1,11 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/gofrs/flock"
 )
 
 // OSFS is the file system of the machine.
@@ -95,62 +92,4 @@ func (OSFS) Notify(dir string) (<-chan struct{}, func(), error) {
 		<-done
 	}
 	return hints, stop, nil
-}
-
-// fileLock is an advisory lock by flock(2) or LockFileEx. Every hold opens the
-// file anew, so that two fileLocks of one process exclude each other as well.
-type fileLock struct {
-	name string
-	held *flock.Flock
-}
-
-func (l *fileLock) Lock() error {
-	for {
-		lock := flock.New(l.name)
-		err := lock.Lock()
-		if errors.Is(err, syscall.EINTR) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if l.current(lock) {
-			l.held = lock
-			return nil
-		}
-		_ = lock.Unlock()
-	}
-}
-
-func (l *fileLock) TryLock() (bool, error) {
-	lock := flock.New(l.name)
-	ok, err := lock.TryLock()
-	if err != nil || !ok {
-		return false, err
-	}
-	if !l.current(lock) {
-		return false, lock.Unlock()
-	}
-	l.held = lock
-	return true, nil
-}
-
-// current says whether the name still stands for the file we hold: if somebody
-// removed it, others lock a new one, and ours excludes nobody.
-func (l *fileLock) current(lock *flock.Flock) bool {
-	held, err := lock.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(l.name)
-	return err == nil && os.SameFile(held, named)
-}
-
-func (l *fileLock) Unlock() error {
-	if l.held == nil {
-		return nil
-	}
-	lock := l.held
-	l.held = nil
-	return lock.Unlock()
 }

@@ -26,11 +26,6 @@ func (j *Journal) Repair(ctx context.Context) (RepairReport, error) {
 	if err := j.makeRunDir(); err != nil {
 		return RepairReport{}, err
 	}
-	leaveSync, err := j.syncing.enter(ctx)
-	if err != nil {
-		return RepairReport{}, err
-	}
-	defer leaveSync()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {

@@ -47,32 +47,23 @@ func (j *Journal) Rotate(ctx context.Context, stateBytes int64, first func(Tail)
 	if err != nil {
 		return Record{}, false, err
 	}
-	if err := j.makeRunDir(); err != nil {
-		return Record{}, false, err
-	}
-	leaveSync, err := j.syncing.enter(ctx)
-	if err != nil {
-		return Record{}, false, err
-	}
-	defer leaveSync()
-	r, err := j.rotate(d)
+	r, err := j.rotate(ctx, d)
 	return r, err == nil, err
 }
 
-// rotate does the work with both locks held.
-func (j *Journal) rotate(d Draft) (Record, error) {
-	if err := j.checkPoisonFile(); err != nil {
-		return Record{}, err
-	}
+// rotate does the work with orch.lock held.
+func (j *Journal) rotate(ctx context.Context, d Draft) (Record, error) {
 	j.mu.Lock()
 	head := j.head
 	j.mu.Unlock()
-	if err := j.flush(head.Seq); err != nil { // everything in the old file
+	if err := j.syncTo(ctx, head.Seq); err != nil { // everything in the old file
 		return Record{}, err
 	}
-
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.closed {
+		return Record{}, ErrClosed
+	}
 	r, line, err := j.compose(d, head, j.lastTS, head.Seq)
 	if err != nil {
 		return Record{}, err
@@ -97,7 +88,7 @@ func (j *Journal) rotate(d Draft) (Record, error) {
 	if err := j.writeHead(r.Head()); err != nil {
 		return Record{}, storageError("note the durable head", j.path(runName, headName), err)
 	}
-	j.durable = r.Seq
+	j.durable, j.live.named = r.Seq, true
 	return r, j.writeNote()
 }
 

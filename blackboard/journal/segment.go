@@ -17,6 +17,7 @@ type segment struct {
 	info  fs.FileInfo
 	first Head   // of its first record
 	prev  string // the hash its first record names
+	named bool   // its name is known durable
 	why   error  // why it is open for reading only; nil if it can be written
 	users int
 }

@@ -79,6 +79,7 @@ func (j *Journal) load() (*flaw, error) {
 	if before.live != nil {
 		before.live.release()
 	}
+	seg.named = noted.Seq >= seg.first.Seq // only who synced the name notes a head
 	j.live = seg
 	j.poison = ""
 	return bad, nil

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -27,62 +28,50 @@ func (j *Journal) Barrier(ctx context.Context, seq uint64) error {
 	return j.syncTo(ctx, seq)
 }
 
-// syncTo makes everything up to seq durable. One goroutine of one process syncs
-// at a time, and notes in run/head how far it got; those who waited for their
-// turn meanwhile mostly find their own record covered, and leave. So writers
-// share flushes, and nobody acknowledges anything while somebody else is finding
-// out that a sync has failed.
+// syncTo makes everything up to seq, which this process has seen in the log,
+// durable. One goroutine syncs at a time; those who waited for their turn
+// meanwhile mostly find their record covered, and leave. Between processes the
+// system merges the flushes: nothing here makes one process wait for another.
 func (j *Journal) syncTo(ctx context.Context, seq uint64) error {
-	if j.isDurable(seq) {
-		return nil
+	select {
+	case j.syncing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	if err := j.makeRunDir(); err != nil {
-		return err
-	}
-	leave, err := j.syncing.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if err := j.checkPoisonFile(); err != nil {
-		return err
-	}
-	if j.isDurable(seq) {
-		return nil
-	}
-	if noted := j.readHead(); noted.Seq >= seq {
-		j.setDurable(noted.Seq)
-		return nil
-	}
+	defer func() { <-j.syncing }()
 	return j.flush(seq)
 }
 
-// flush syncs the live file with run/sync.lock held. Rotation takes that lock as
-// well, and syncs a file before it closes it; so syncing the live one is enough.
+// flush syncs the live file. Older segments are durable already: a file is synced
+// before it is closed. If somebody closed ours a moment ago, syncing it once more
+// does no harm.
 func (j *Journal) flush(seq uint64) error {
-	seg, head, err := j.holdLive()
-	if err != nil {
+	seg, head, err := j.holdLive(seq)
+	if err != nil || seg == nil {
 		return err
 	}
 	defer j.letGo(seg)
-	if head.Seq < seq {
-		return &WentBackwardsError{Source: "this process", Noted: Head{Seq: seq}, Found: head}
-	}
-	noted := j.readHead()
 	if err := seg.file.Sync(); err != nil {
 		return j.syncFailed(err)
 	}
 	// Whoever installed this file may have died before its name was durable.
-	if noted.Seq < seg.first.Seq {
+	if !seg.named {
 		if err := j.fsys.SyncDir(j.dir); err != nil {
 			return j.syncFailed(err)
 		}
 	}
-	if err := j.writeHead(head); err != nil {
-		return storageError("note the durable head", j.path(runName, headName), err)
+	// A failed sync tells only those who had the file open; so look who was told.
+	if err := j.checkPoisonFile(); err != nil {
+		return err
 	}
-	j.setDurable(head.Seq)
-	return nil
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.poison != "" && seg == j.live {
+		return &PoisonedError{Reason: j.poison}
+	}
+	seg.named = true
+	j.durable = max(j.durable, head.Seq)
+	return storageError("note the durable head", j.path(runName, headName), j.writeHead(head))
 }
 
 // syncFailed makes a failed sync final: pages may be lost that count as clean
@@ -90,16 +79,21 @@ func (j *Journal) flush(seq uint64) error {
 func (j *Journal) syncFailed(cause error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.setPoison(fmt.Sprintf("a sync failed: %v", cause))
+	return errors.Join(j.setPoison(fmt.Sprintf("a sync failed: %v", cause)), cause)
 }
 
-// holdLive returns the live file as it is now, and its head. It stays open until
-// it is let go.
-func (j *Journal) holdLive() (*segment, Head, error) {
+// holdLive returns the live file and the last record known to be in it; the file
+// stays open until it is let go. It returns nil if seq is durable already.
+func (j *Journal) holdLive(seq uint64) (*segment, Head, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, err := j.refresh(); err != nil {
-		return nil, Head{}, err
+	switch {
+	case j.closed:
+		return nil, Head{}, ErrClosed
+	case seq <= j.durable:
+		return nil, Head{}, nil
+	case j.poison != "":
+		return nil, Head{}, &PoisonedError{Reason: j.poison}
 	}
 	j.live.users++
 	return j.live, j.head, nil
@@ -109,16 +103,4 @@ func (j *Journal) letGo(seg *segment) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	seg.release()
-}
-
-func (j *Journal) isDurable(seq uint64) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return seq <= j.durable
-}
-
-func (j *Journal) setDurable(seq uint64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.durable = max(j.durable, seq)
 }

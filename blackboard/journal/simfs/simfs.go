@@ -201,6 +201,7 @@ func (f *FS) NewLock(name string) journal.Lock {
 type lock struct {
 	fs   *FS
 	held chan struct{}
+	mine bool
 }
 
 func (l *lock) Lock() error {
@@ -208,6 +209,7 @@ func (l *lock) Lock() error {
 	case <-l.fs.dead:
 		return ErrCrashed
 	case l.held <- struct{}{}:
+		l.mine = true
 		return nil
 	}
 }
@@ -218,6 +220,7 @@ func (l *lock) TryLock() (bool, error) {
 	}
 	select {
 	case l.held <- struct{}{}:
+		l.mine = true
 		return true, nil
 	default:
 		return false, nil
@@ -225,9 +228,14 @@ func (l *lock) TryLock() (bool, error) {
 }
 
 func (l *lock) Unlock() error {
-	<-l.held
+	if l.mine {
+		l.mine = false
+		<-l.held
+	}
 	return nil
 }
+
+func (l *lock) Close() error { return l.Unlock() }
 
 func clean(path string) string {
 	return strings.Trim(filepath.ToSlash(filepath.Clean(path)), "/")
