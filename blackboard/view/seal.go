@@ -1,0 +1,64 @@
+package view
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+)
+
+// checksumPrefix begins the last line of a view. It is a comment, so that the
+// file stays plain YAML.
+const checksumPrefix = "# checksum: sha256:"
+
+const checksumLineBytes = len(checksumPrefix) + sha256.Size*2 + 1
+
+// seal appends the checksum over all of b.
+func seal(b []byte) []byte { return appendChecksum(b, b) }
+
+func appendChecksum(b, over []byte) []byte {
+	sum := sha256.Sum256(over)
+	b = append(b, checksumPrefix...)
+	b = hex.AppendEncode(b, sum[:])
+	return append(b, '\n')
+}
+
+// Sealed tells whether data is a view as it was rendered: nobody changed it
+// since, nothing of it is missing.
+func Sealed(data []byte) bool {
+	at := len(data) - checksumLineBytes
+	return at >= 0 && bytes.Equal(appendChecksum(nil, data[:at]), data[at:])
+}
+
+// SeqOf reads the seq a view or an edit of one states.
+func SeqOf(data []byte) (uint64, bool) {
+	text, ok := headerField(data, "seq")
+	if !ok {
+		return 0, false
+	}
+	seq, err := strconv.ParseUint(text, 10, 64)
+	return seq, err == nil
+}
+
+// boardOf reads the id of the board a view is of.
+func boardOf(data []byte) string {
+	board, _ := headerField(data, "board")
+	return board
+}
+
+// headerField finds a key of the outermost mapping without parsing YAML. Only
+// the first lines are looked at; a view has its header there.
+func headerField(data []byte, key string) (string, bool) {
+	const headerLines = 40
+	for range headerLines {
+		line, rest, more := bytes.Cut(data, []byte("\n"))
+		if value, ok := bytes.CutPrefix(line, []byte(key+":")); ok {
+			return string(bytes.Trim(value, " \t\r\"")), true
+		}
+		if !more {
+			return "", false
+		}
+		data = rest
+	}
+	return "", false
+}
