@@ -1,0 +1,34 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+var errBrokenPipe error = syscall.Errno(109) // ERROR_BROKEN_PIPE
+
+func sysProcAttr(bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// askGroup does nothing: there is no polite signal here, so the grace passes unused.
+func askGroup(Identity) {}
+
+// killGroup ends the process tree.
+func killGroup(id Identity, p *os.Process) {
+	if exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(p.Pid)).Run() != nil {
+		_ = p.Kill() // taskkill missing or the tree already gone
+	}
+}
+
+func signalOf(*os.ProcessState) string { return "" }
+
+func collect(int) {}
+
+// exists is true: the pid could be opened, and this system tells no more.
+func exists(*os.Process) bool { return true }
+
+// lookPath leaves the search to the system.
+func lookPath(name string, _ []string) string { return name }
