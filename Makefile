@@ -1,0 +1,45 @@
+# Two commands do everything: `make demo` and `make test`.
+
+GO ?= go
+BIN := bin/orch
+SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
+
+.PHONY: build demo test test-race bench torture lint docs cross clean
+
+build: $(BIN)
+
+$(BIN): $(SRC)
+	$(GO) build -trimpath -o $@ ./cmd/orch
+
+# The main job on the embedded backend: one project that needs a new plan, and
+# one that must be given up.
+demo: build
+	ORCH=$(CURDIR)/$(BIN) sh scripts/demo.sh
+
+# What CI runs: vet, formatting, every test with the race detector, the script
+# tests with the real binary, and builds for the other systems.
+test: build lint cross
+	$(GO) test -race -timeout 25m ./...
+
+lint:
+	@out=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); test -z "$$out" || { echo "not gofmt'ed:"; echo "$$out"; exit 1; }
+	$(GO) vet ./...
+
+cross:
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/orch
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/orch
+
+# The performance bars, each as a ratio measured in the same run.
+bench: build
+	ORCH=$(CURDIR)/$(BIN) sh scripts/bench.sh
+
+# Longer runs of the fault tests than CI has time for.
+torture: build
+	ORCH_TORTURE=1 ORCH=$(CURDIR)/$(BIN) $(GO) test -timeout 170m ./...
+
+# Writes the generated pages; a test checks that they are current.
+docs:
+	$(GO) generate ./...
+
+clean:
+	rm -rf bin
