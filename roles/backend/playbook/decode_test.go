@@ -63,7 +63,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"bad type", "type: path", "type: folder", 7, "folder", "string, words, int, path, command"},
 		{"bad pattern", `'in (\S+)'`, `'in (\S+'`, 8, "missing closing", "Go's syntax"},
 		{"reserved parameter", "name: note", "name: orch", 13, "exists already", "goal_dir"},
-		{"default is a reference", `default: "."`, `default: "${cmd}"`, 9, "refers", "plain text"},
+		{"default is a reference", `default: "."`, `default: "${cmd}"`, 9, "${cmd}", "goal_dir"},
 		{"no check", `    check: {run: {command: "test -e ${dir}"}}`, "", 16, "without a check", "judged by code"},
 		{"unknown parameter", "sweep ${dir}", "sweep ${room}", 20, "${room}", "${dir}"},
 		{"reference in quotes", `- run: ${cmd} ${dir} ${note}`, `- run: ls "${dir}"`, 29, "outside", ""},

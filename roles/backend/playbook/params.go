@@ -75,19 +75,23 @@ func accept(p Param, text string) (string, error) {
 // workspace shows, then the defaults, then the built-in ones.
 func (p *Playbook) values(intent string, f Facts, b builtinValues) (Values, error) {
 	v := p.fromIntent(intent)
+	v["orch"] = Value{Text: b.Orch, Type: StringParam, Own: true}
+	v["goal"] = Value{Text: b.Goal, Type: StringParam, Own: true}
+	v["goal_dir"] = Value{Text: ".orch/goals/" + b.Goal, Type: StringParam, Own: true}
+	v["target"] = Value{Type: StringParam, Own: true}
 	for _, d := range p.Detect {
 		if ok, _ := d.When.Holds(f, v); !ok {
 			continue
 		}
 		for name, text := range d.Set {
 			if v[name].Text == "" {
-				v[name] = Value{Text: text, Type: v[name].Type, Own: true}
+				v[name] = v.with(map[string]string{name: text})[name]
 			}
 		}
 	}
 	for _, param := range p.Params {
 		if v[param.Name].Text == "" && param.Default != "" {
-			v[param.Name] = Value{Text: param.Default, Type: param.Type, Own: true}
+			v[param.Name] = v.with(map[string]string{param.Name: param.Default})[param.Name]
 		}
 		if param.Type == PathParam {
 			val := v[param.Name]
@@ -98,10 +102,6 @@ func (p *Playbook) values(intent string, f Facts, b builtinValues) (Values, erro
 			return nil, &missingParamError{param, p.lookedFor(param.Name, f, v)}
 		}
 	}
-	v["orch"] = Value{Text: b.Orch, Type: StringParam, Own: true}
-	v["goal"] = Value{Text: b.Goal, Type: StringParam, Own: true}
-	v["goal_dir"] = Value{Text: ".orch/goals/" + b.Goal, Type: StringParam, Own: true}
-	v["target"] = Value{Type: StringParam, Own: true}
 	return v, nil
 }
 

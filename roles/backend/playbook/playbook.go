@@ -136,3 +136,11 @@ type NextMove struct {
 // path of the running orch, the goal's id, the goal's folder relative to the
 // workspace, and the target of the chosen approach.
 var builtins = []string{"orch", "goal", "goal_dir", "target"}
+
+func builtinNames() map[string]bool {
+	names := map[string]bool{}
+	for _, b := range builtins {
+		names[b] = true
+	}
+	return names
+}

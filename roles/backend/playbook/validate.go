@@ -23,10 +23,7 @@ type validator struct {
 }
 
 func validate(p *Playbook, lines map[string]int) error {
-	v := &validator{file: p.file, lines: lines, params: map[string]bool{}, types: map[string]ParamType{}}
-	for _, b := range builtins {
-		v.params[b] = true
-	}
+	v := &validator{file: p.file, lines: lines, params: builtinNames(), types: map[string]ParamType{}}
 	v.head(p)
 	v.paramList(p.Params)
 	for i, d := range p.Detect {
@@ -117,8 +114,11 @@ func (v *validator) paramList(params []Param) {
 		for _, re := range p.Pattern {
 			v.regexp(at+".pattern", re)
 		}
-		if reference.MatchString(p.Default) {
-			v.fail(at+".default", "a default refers to another parameter", "a plain text")
+		if err := checkPlain(p.Default, builtinNames()); err != nil {
+			v.fail(at+".default", err.Error()+" in a default", "only the built-in "+strings.Join(builtins, ", "))
+		}
+		if p.Type == CommandParam {
+			v.shell(at+".default", p.Default)
 		}
 		if _, err := accept(p, p.Default); err != nil && p.Default != "" {
 			v.fail(at+".default", err.Error(), "a value of type "+string(p.Type))
@@ -170,8 +170,8 @@ func (v *validator) set(at string, set map[string]string, references bool) {
 		if _, declared := v.types[name]; !declared {
 			v.fail(at, fmt.Sprintf("sets the unknown parameter %q", cut(name, 40)), "a parameter declared under params")
 		}
-		if !references && reference.MatchString(set[name]) {
-			v.fail(at, fmt.Sprintf("the value of %s refers to another parameter", name), "a plain text")
+		if err := checkPlain(set[name], builtinNames()); err != nil && !references {
+			v.fail(at, err.Error()+" in a detected value", "only the built-in "+strings.Join(builtins, ", "))
 		}
 		if v.types[name] == CommandParam {
 			v.shell(at, set[name])
