@@ -81,6 +81,7 @@ type running struct {
 	cgroup  *cgroup
 	guard   *guardLink
 	out     *capture
+	input   input
 	readers []*reader
 	ended   chan struct{} // closed when cmd.Wait has returned
 	waitErr error
@@ -91,6 +92,9 @@ type running struct {
 
 func (r *running) start() error {
 	if err := r.connectOutput(); err != nil {
+		return err
+	}
+	if err := r.input.open(r.spec.Stdin); err != nil {
 		return err
 	}
 	if len(r.spec.Guard) > 0 && guardSupported {
@@ -110,6 +114,7 @@ func (r *running) start() error {
 	if r.guard != nil {
 		r.guard.started()
 	}
+	r.input.start()
 	for _, rd := range r.readers {
 		rd.start()
 	}
@@ -148,9 +153,8 @@ func (r *running) build() *exec.Cmd {
 	}
 	cmd := exec.Command(lookPath(argv[0], r.spec.Env), argv[1:]...)
 	cmd.Args[0] = argv[0]
-	cmd.Dir, cmd.Stdin = r.spec.Dir, r.spec.Stdin
+	cmd.Dir, cmd.Stdin = r.spec.Dir, r.input.forChild()
 	cmd.Env = withMarker(r.spec.Env, r.marker)
-	cmd.WaitDelay = time.Second // bounds a Stdin that never ends
 	cmd.SysProcAttr = sysProcAttr(r.spec.Session || r.guard != nil)
 	if len(r.readers) == 1 {
 		cmd.Stdout, cmd.Stderr = r.readers[0].w, r.readers[0].w
@@ -183,6 +187,7 @@ func (r *running) connectOutput() error {
 
 // discard undoes what start made before it failed.
 func (r *running) discard() {
+	r.input.close()
 	for _, rd := range r.readers {
 		rd.close()
 	}
@@ -237,6 +242,7 @@ func (r *running) finish(why reason) Result {
 	res := Result{TimedOut: why == wall, Idle: why == idle, Flooded: why == flood, Canceled: why == canceled}
 	res.Leftovers, res.Survivors = r.sweep()
 	<-r.ended
+	r.input.close()
 	deadline := time.Now().Add(drainLimit)
 	for _, rd := range r.readers {
 		rd.drain(deadline)
@@ -285,11 +291,8 @@ func exitOf(cmd *exec.Cmd, waitErr error) (code int, signal string, err error) {
 	}
 	code, signal = cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState)
 	var exit *exec.ExitError
-	if waitErr != nil && !errors.As(waitErr, &exit) && !errors.Is(waitErr, exec.ErrWaitDelay) {
-		// A command that does not read its whole input is not a failure of ours.
-		if !errors.Is(waitErr, errBrokenPipe) {
-			err = waitErr
-		}
+	if waitErr != nil && !errors.As(waitErr, &exit) {
+		err = waitErr
 	}
 	return code, signal, err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -236,6 +237,28 @@ func TestUnreadStdinIsNoError(t *testing.T) {
 	if r := Run(context.Background(), s); !r.OK() {
 		t.Fatalf("result %+v", r)
 	}
+}
+
+// A pipe nobody writes to tells a command whether its parent lives. It must
+// not keep Run from returning.
+func TestLifelineAsStdinIsNotWaitedFor(t *testing.T) {
+	eachWay(t, func(t *testing.T, set func(*Spec)) {
+		lifeline, hold := io.Pipe()
+		defer hold.Close()
+		s := spec("true")
+		s.Stdin = lifeline
+		set(&s)
+		done := make(chan Result)
+		go func() { done <- Run(context.Background(), s) }()
+		select {
+		case r := <-done:
+			if !r.OK() {
+				t.Errorf("result %+v", r)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("Run waits for its input")
+		}
+	})
 }
 
 func TestGuardEndsAllWhenItsParentIsKilled(t *testing.T) {

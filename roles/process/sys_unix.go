@@ -12,8 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errBrokenPipe error = syscall.EPIPE
-
 func sysProcAttr(session bool) *syscall.SysProcAttr {
 	if session {
 		return &syscall.SysProcAttr{Setsid: true}

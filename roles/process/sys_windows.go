@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-var errBrokenPipe error = syscall.Errno(109) // ERROR_BROKEN_PIPE
-
 func sysProcAttr(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
