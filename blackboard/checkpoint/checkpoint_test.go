@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -26,7 +25,7 @@ type content struct {
 }
 
 func (c content) write(path string, blockBytes int) (ID, error) {
-	header := Header{Board: "b", Seq: 7, Head: strings.Repeat("a", 64), TS: time.Unix(5, 0).UTC()}
+	header := Header{Board: "b", Seq: 7, Head: strings.Repeat("a", 64)}
 	w, err := Create(journal.OSFS{}, path+".tmp", header)
 	if err != nil {
 		return "", err

@@ -12,7 +12,7 @@
 //	file    = block* footer sum trailer
 //	block   = entry*                       about 8 KiB; one entry may make it larger
 //	entry   = keyBytes valueBytes key value    lengths as unsigned varints
-//	footer  = JSON: format, board, seq, head, ts, records, entries, height, root
+//	footer  = JSON: format, fold, board, seq, head, records, entries, height, root
 //	sum     = SHA-256 of the footer, 32 bytes; in hex it is the id of the file
 //	trailer = length of the footer (4 bytes, big endian) and "orchckpt"
 //

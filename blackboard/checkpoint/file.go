@@ -76,6 +76,9 @@ func (f *File) Header() Header { return f.foot.Header }
 // Records is the number of records in the file.
 func (f *File) Records() int { return f.foot.Records }
 
+// Bytes is the size of what is in the file.
+func (f *File) Bytes() int64 { return f.size }
+
 // Close closes the file. Nothing may be read from it afterwards.
 func (f *File) Close() error { return f.file.Close() }
 

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"time"
 
 	"orch/blackboard/journal"
 )
@@ -26,10 +25,10 @@ const (
 
 // Header says what a checkpoint stands for.
 type Header struct {
-	Board string    `json:"board"` // id of the board
-	Seq   uint64    `json:"seq"`   // the last message folded into it
-	Head  string    `json:"head"`  // the hash of that message
-	TS    time.Time `json:"ts"`    // the time of that message
+	Fold  int    `json:"fold"`  // version of the code that made the records of messages
+	Board string `json:"board"` // id of the board
+	Seq   uint64 `json:"seq"`   // the last message folded into it
+	Head  string `json:"head"`  // the hash of that message
 }
 
 // ID is the content address of a checkpoint: lower-case hex of a SHA-256 that
