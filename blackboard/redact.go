@@ -32,7 +32,7 @@ var secretForms = []struct{ begin, rest string }{
 	{"sk_live_", `[A-Za-z0-9]{20,}`},
 	{"rk_live_", `[A-Za-z0-9]{20,}`},
 	{"eyJ", `[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`}, // JSON web tokens
-	{"-----BEGIN ", `[A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`},
+	{"BEGIN ", `[A-Z ]*PRIVATE KEY-----(?s:.*?)(?:END [A-Z ]*PRIVATE KEY|\z)`},
 }
 
 const (
@@ -48,7 +48,8 @@ func NewRedactor(environ []string) func([]byte) []byte {
 	values := secretValues(environ)
 	patterns := make([]*regexp.Regexp, len(secretForms))
 	for i, form := range secretForms {
-		patterns[i] = regexp.MustCompile(regexp.QuoteMeta(form.begin) + form.rest)
+		// At the start of a word: "task-…" is full of words that end in sk-.
+		patterns[i] = regexp.MustCompile(`\b` + regexp.QuoteMeta(form.begin) + form.rest)
 	}
 	return func(text []byte) []byte {
 		for _, value := range values {
