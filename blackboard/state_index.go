@@ -1,0 +1,100 @@
+package blackboard
+
+import (
+	"fmt"
+	"math"
+
+	"orch/blackboard/message"
+)
+
+// sep keeps the parts of a key apart; no name may contain it.
+const sep = "\x00"
+
+// hex16 orders numbers as text.
+func hex16(n uint64) string { return fmt.Sprintf("%016x", n) }
+
+// orderKey sorts tasks by priority, then creation.
+func (t *Task) orderKey() string {
+	return hex16(uint64(int64(t.Priority))^(1<<63)) + hex16(t.Created.Seq) + fmt.Sprintf("%08x", uint32(min(t.Ordinal, math.MaxUint32)))
+}
+
+const orderLen = 16 + 16 + 8
+
+func seqKey(s int) string { return hex16(uint64(int64(s)) ^ (1 << 63)) }
+
+// indexTask lists where a task is found:
+//
+//	task.id         id
+//	task.all        status, order
+//	task.goal       goal, status, order
+//	task.plan       goal, plan, sequence                 of plans only
+//	task.claim      role, goal, class, order, id, targets    if it may be claimed but for what others hold
+//	task.dependent  task it waits for                    unless it is terminal
+//	task.held       nothing                              if it is claimed and writes to the shared directory
+//	task.holder     agent                                if it is claimed
+func indexTask(key string, t *Task) []entry {
+	order := t.orderKey()
+	out := make([]entry, 0, 5+len(t.DependsOn))
+	out = append(out,
+		entry{"task.id", key, key},
+		entry{"task.all", string(t.Status) + sep + order, key},
+		entry{"task.goal", string(t.Goal) + sep + string(t.Status) + sep + order, key})
+	if t.PlanID != "" {
+		out = append(out, entry{"task.plan", planKey(t.Goal, t.PlanID) + sep + seqKey(t.Sequence) + order, key})
+	}
+	if !t.Status.Terminal() {
+		for _, dep := range t.DependsOn {
+			out = append(out, entry{"task.dependent", string(dep) + sep + key, key})
+		}
+	}
+	switch {
+	case t.Status == Claimed:
+		out = append(out, entry{"task.holder", string(t.Agent) + sep + key, key})
+		if class, _ := footprint(t); class != footprintNone {
+			out = append(out, entry{"task.held", key, key})
+		}
+	case claimableStatus(t.Status) && !t.Waiting:
+		class, targets := footprint(t)
+		k := string(t.For) + sep + string(t.Goal) + sep + string(class) + sep + order + key
+		for _, target := range targets {
+			k += sep + target
+		}
+		out = append(out, entry{"task.claim", k, key})
+	}
+	return out
+}
+
+func indexGoal(key string, g *Goal) []entry {
+	order := hex16(g.InputRef.Seq)
+	out := []entry{{"goal.all", order, key}, {"goal.status", key + sep + string(g.Status), key}}
+	if g.Status != GoalEnded {
+		out = append(out, entry{"goal.open", order, key})
+	}
+	return out
+}
+
+func indexActivation(key string, a *Activation) []entry {
+	order := hex16(a.Started.Seq)
+	out := []entry{{"activation.goal", string(a.Goal) + sep + order, key}}
+	if a.Live() {
+		out = append(out, entry{"activation.live", order, key}, entry{"activation.agent", string(a.Agent) + sep + order, key})
+	}
+	return out
+}
+
+func indexApproval(key string, a *Approval) []entry {
+	order := hex16(a.Asked.Seq)
+	out := []entry{{"approval.all", order, key}}
+	if a.Given.Seq == 0 {
+		out = append(out, entry{"approval.open", string(a.Goal) + sep + order, key})
+	}
+	return out
+}
+
+func indexAgent(key string, _ *Agent) []entry { return []entry{{"agent.all", key, key}} }
+
+func indexAnomaly(key string, _ *AnomalyRecord) []entry { return []entry{{"anomaly.all", key, key}} }
+
+func planKey(goal message.GoalID, plan message.PlanID) string {
+	return string(goal) + sep + string(plan)
+}
