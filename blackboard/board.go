@@ -1,6 +1,9 @@
 package blackboard
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,10 +11,12 @@ import (
 
 	"orch/blackboard/checkpoint"
 	"orch/blackboard/journal"
+	"orch/blackboard/message"
 )
 
 // Options are what a Board needs from outside. The zero value is the real
-// world, read only in effect: a board without an identity can append nothing.
+// world, but without an identity nothing can be
+// appended.
 type Options struct {
 	FS    journal.FS    // default journal.OSFS
 	Clock journal.Clock // default journal.SystemClock
@@ -30,9 +35,14 @@ type Options struct {
 
 	RotateBytes        int64 // least size of a log that is closed; default 64 MiB
 	CheckpointMessages int   // messages after which the checkpoint is written again; default 1000
+	// OnAdvance is called after the state moved on, from the goroutine that
+	// noticed. It must not call the board, nor keep the state.
+	OnAdvance func(*State)
 }
 
 const (
+	headsDir = "heads"
+
 	defaultRotateBytes        = 64 << 20
 	defaultCheckpointMessages = 1000
 )
@@ -67,18 +77,149 @@ type Board struct {
 	log       *journal.Journal
 	id        string
 
-	mu     sync.Mutex // guards what follows; taken after the log's lock, never before
-	closed bool
-	file   *checkpoint.File // what state rests on, or nil
-	tail   int              // messages folded over it
+	mu      sync.Mutex // guards what follows; taken after the log's lock, never before
+	closing bool       // no new work beside
+	closed  bool
+	state   *State           // nil: it must be loaded again
+	file    *checkpoint.File // what state rests on, or nil
+	tail    int              // messages folded over it
 
 	writing   bool // a checkpoint is being written
 	writers   sync.WaitGroup
 	retryTail int // no new attempt before the tail is that long: the last one failed
 }
 
+// Init makes a board in the project's directory root, or opens the one that is
+// there. A crash leaves nothing that a second Init would not complete.
+func Init(root string, o Options) (*Board, error) {
+	b := newBoard(root, o)
+	if err := b.refuseNetwork(); err != nil {
+		return nil, err
+	}
+	if err := makeLayout(b.opts.FS, b.dir); err != nil {
+		return nil, err
+	}
+	id, err := b.opts.IDs.NewID()
+	if err != nil {
+		return nil, fmt.Errorf("make a board id: %w", err)
+	}
+	genesis := message.Genesis{Format: LogFormat, Board: id}
+	payload, err := message.Encode(genesis)
+	if err != nil {
+		return nil, err
+	}
+	log, err := journal.Create(context.Background(), b.dir, b.journalOptions(), journal.Draft{
+		From: string(message.Board), To: string(message.All), Type: string(genesis.Type()), Payload: payload,
+	})
+	if err == nil {
+		err = log.Close()
+	}
+	if err != nil && !errors.Is(err, journal.ErrExists) {
+		return nil, err
+	}
+	return Open(root, o)
+}
+
+// Open opens the board of the project's directory root. It costs what was said
+// since the last checkpoint, neither the history nor the size of the board.
+func Open(root string, o Options) (*Board, error) {
+	b := newBoard(root, o)
+	log, err := journal.Open(b.dir, b.journalOptions())
+	if errors.Is(err, journal.ErrNoLog) {
+		return nil, fmt.Errorf("open the board of %s: %w", root, ErrNoBoard)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.log = log
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.load(); err != nil {
+		_ = log.Close() // the error that matters is the first
+		return nil, err
+	}
+	b.id = b.state.BoardID()
+	if err := b.useHeadNote(); err != nil {
+		b.adopt(nil, nil, 0)
+		_ = log.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close ends the work beside and closes the files. Closing twice is allowed.
+func (b *Board) Close() error {
+	b.mu.Lock()
+	b.closing = true
+	b.mu.Unlock()
+	b.writers.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	b.adopt(nil, nil, 0)
+	if err := b.log.Close(); err != nil && !b.opts.ReadOnly {
+		return fmt.Errorf("close the board: %w", err)
+	}
+	return nil
+}
+
 func newBoard(root string, o Options) *Board {
 	return &Board{root: root, dir: filepath.Join(root, DirName), opts: o.withDefaults()}
+}
+
+func (b *Board) journalOptions() journal.Options {
+	return journal.Options{
+		FS: b.opts.FS, Clock: b.opts.Clock, IDs: b.opts.IDs,
+		UnsafeFS: b.opts.UnsafeFS, RotateBytes: b.opts.RotateBytes, Repaired: b.repaired,
+	}
+}
+
+// repaired makes the message about bytes that a crash left behind the log.
+func (b *Board) repaired(t journal.Torn) journal.Draft {
+	kept, err := filepath.Rel(b.dir, t.Path)
+	if err != nil {
+		kept = t.Path
+	}
+	body := message.JournalRepaired{FromSeq: t.After + 1, Bytes: t.Bytes, Kept: filepath.ToSlash(kept), Why: t.Why}
+	payload, err := message.Encode(body)
+	if err != nil { // not for a body of numbers and strings
+		panic(err)
+	}
+	return journal.Draft{
+		From: string(message.Board), To: string(message.All), Type: string(body.Type()),
+		Agent: string(b.opts.Identity.Agent), Payload: payload,
+	}
+}
+
+// useHeadNote compares the log with what the user's state directory remembers
+// of it. Where there can be no such directory there is no note.
+func (b *Board) useHeadNote() error {
+	if b.opts.StateDir == "" || b.id == "" {
+		return nil
+	}
+	dir := filepath.Join(b.opts.StateDir, headsDir)
+	if err := b.opts.FS.MkdirAll(dir, 0o700); err != nil {
+		return nil
+	}
+	return b.log.UseHeadNote(filepath.Join(dir, filepath.Base(b.id)), b.id)
+}
+
+// refuseNetwork keeps Init from leaving files where no board can be.
+func (b *Board) refuseNetwork() error {
+	if b.opts.UnsafeFS {
+		return nil
+	}
+	kind, err := b.opts.FS.NetworkKind(b.root)
+	if err != nil {
+		return fmt.Errorf("look at the file system of %s: %w", b.root, err)
+	}
+	if kind != "" {
+		return &journal.NetworkFSError{Path: b.root, Kind: kind}
+	}
+	return nil
 }
 
 func (b *Board) path(names ...string) string {
