@@ -164,13 +164,18 @@ func (s *situation) vary(redo []Subtask, ranked [][]option, chosen []option) ([]
 	return chosen, nil
 }
 
-// named tells whether a refusal speaks of the option.
+// named tells whether a refusal speaks of the option in this slot.
 func (s *situation) named(slot string, o option) bool {
 	for _, v := range s.in.Violations {
-		text := " " + strings.Join(strings.FieldsFunc(v.What, func(r rune) bool { return strings.ContainsRune(" ,;()\"'`[]", r) }), " ") + " "
-		if strings.Contains(text, " "+o.approach.Name+" ") {
+		words := strings.FieldsFunc(v.What+" "+v.Because, func(r rune) bool { return strings.ContainsRune(" ,;()\"'`[]", r) })
+		if s.isSlot(v.What) && v.What != slot {
+			continue
+		}
+		if slices.Contains(words, o.approach.Name) {
 			return true
 		}
 	}
 	return false
 }
+
+func (s *situation) isSlot(name string) bool { return hasSlot(s.book.Subtasks, name) }

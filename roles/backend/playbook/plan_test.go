@@ -250,6 +250,11 @@ func TestRefusedPlanIsVaried(t *testing.T) {
 	if err != nil || describe(t, p, "work") != "second@a/only" {
 		t.Errorf("got %s, %v", describe(t, p, "work"), err)
 	}
+	in.Violations = []message.Violation{{Rule: "directive_not_obeyed", What: "work", Because: `change_approach orders another approach than "first"`}}
+	p, err = b.Plan(context.Background(), in)
+	if err != nil || describe(t, p, "work") != "second@a/only" {
+		t.Errorf("got %s, %v", describe(t, p, "work"), err)
+	}
 	in.Violations = []message.Violation{{Rule: "fingerprint", What: "the plan equals a failed one"}}
 	p, err = b.Plan(context.Background(), in)
 	if err != nil || describe(t, p, "work") != "first@b/one" {

@@ -1,0 +1,193 @@
+package playbook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"orch/blackboard/message"
+	"orch/roles/backend"
+)
+
+// shellTools really runs shell calls, in the workspace.
+type shellTools struct {
+	dir   string
+	calls []string
+}
+
+func (s *shellTools) Do(ctx context.Context, tool string, input json.RawMessage) (backend.ToolResult, error) {
+	var in struct {
+		Command string `json:"command"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil || tool != "shell" || in.Command == "" {
+		return backend.ToolResult{}, fmt.Errorf("unexpected call %s %s: %v", tool, input, err)
+	}
+	s.calls = append(s.calls, in.Command)
+	exit, out, _ := sh(ctx, s.dir, in.Command)
+	return backend.ToolResult{Exit: exit, Output: out}, nil
+}
+
+func sh(ctx context.Context, dir, command string) (exit int, out, stderr string) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "npm_config_offline=true", "PIP_NO_INDEX=1", "NO_UPDATE_NOTIFIER=1")
+	cmd.WaitDelay = 5 * time.Second
+	var both, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &both, &errs
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return 127, err.Error(), err.Error()
+	}
+	return cmd.ProcessState.ExitCode(), both.String() + errs.String(), errs.String()
+}
+
+// judge runs the check of a criterion; only what the shipped playbooks use.
+func judge(t *testing.T, dir string, c backend.CriterionSpec) (bool, string) {
+	t.Helper()
+	var check struct {
+		Run struct {
+			Command string `json:"command"`
+			Stderr  struct {
+				NotMatches string `json:"not_matches"`
+			} `json:"stderr"`
+		} `json:"run"`
+	}
+	if err := json.Unmarshal(c.Check, &check); err != nil || check.Run.Command == "" {
+		t.Fatalf("check %s: %v", c.Check, err)
+	}
+	exit, out, stderr := sh(context.Background(), dir, check.Run.Command)
+	if n := check.Run.Stderr.NotMatches; n != "" && regexp.MustCompile("(?m)"+n).MatchString(stderr) {
+		return false, out
+	}
+	return exit == 0, out
+}
+
+// result is what came of a goal.
+type result struct {
+	solved   bool
+	rounds   []string // the approach of every failing or last task, by round
+	output   map[string]string
+	why      string
+	commands []string
+}
+
+// carryOut runs a goal as the loop would, with the plainest controller there
+// is: another approach for what failed.
+func carryOut(t *testing.T, dir, intent string) result {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(Options{Library: shipped(t), Orch: self, Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := backend.PlanInput{Goal: "g", Workspace: dir, Spec: message.TaskSpec{RawInput: intent, Intent: intent}}
+	r := result{output: map[string]string{}}
+	for round := 1; round <= 8; round++ {
+		p, err := b.Plan(context.Background(), in)
+		var none *backend.NoPlanError
+		if errors.As(err, &none) {
+			r.why = none.Why
+			return r
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Directive = &message.PlanDirective{Directive: message.ChangeApproach}
+		fell := false
+		for _, task := range p.Tasks {
+			prev := backend.PreviousTask{ID: message.TaskID(fmt.Sprint(round, task.Slot)), Slot: task.Slot, Approach: task.Approach, Target: task.Target, Action: task.Action, Status: message.Skipped}
+			if !fell {
+				r.rounds = append(r.rounds, task.Approach)
+				prev.Status, prev.Reason = r.attempt(t, b, dir, task)
+				if fell = prev.Status == message.Failed; fell {
+					in.Directive.TaskDirectives = append(in.Directive.TaskDirectives, message.TaskDirective{Slot: task.Slot, Directive: message.ChangeApproach})
+					r.why = prev.Reason
+				}
+			}
+			in.Previous = append(in.Previous, prev)
+		}
+		if fell {
+			continue
+		}
+		r.solved = true
+		for _, c := range p.TaskCriteria {
+			if ok, why := judge(t, dir, c); !ok {
+				r.solved, r.why = false, why
+			}
+		}
+		if r.solved {
+			return r
+		}
+	}
+	return r
+}
+
+func (r *result) attempt(t *testing.T, b *Backend, dir string, task backend.ProposedTask) (status, reason string) {
+	t.Helper()
+	tools := &shellTools{dir: dir}
+	done, err := b.Execute(context.Background(), backend.ExecuteInput{Task: message.SubTask{Action: task.Action}, Attempt: 1, Workspace: dir}, tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.commands = append(r.commands, tools.calls...)
+	r.output[task.Slot] = done.Output
+	if done.Status != message.Completed {
+		return message.Failed, done.Reason
+	}
+	for _, c := range task.Criteria {
+		if ok, why := judge(t, dir, c); !ok {
+			return message.Failed, why
+		}
+	}
+	return message.Matched, ""
+}
+
+// project writes files below a new directory.
+func project(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tree lists every file with its content, orch's own folder aside.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && name == ".orch" {
+			return errors.Join(err, fs.SkipDir)
+		}
+		if d.Type().IsRegular() {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			all[name] = string(text)
+			return err
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.SkipDir) {
+		t.Fatal(err)
+	}
+	return all
+}
