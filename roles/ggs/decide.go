@@ -140,10 +140,11 @@ func (s situation) trace() []string {
 	}
 }
 
-// closeEnough tells whether the goal may end with success: D ≤ δ, and no failed
-// criterion that is required or that a check has shown to be false.
+// closeEnough tells whether the goal may end with success: something was
+// measured, D ≤ δ, and no criterion failed that is required or that a check has
+// shown to be false.
 func (s situation) closeEnough(delta float64) bool {
-	return s.D <= delta && len(s.facts(s.strict)) == 0
+	return s.now().measured() && s.D <= delta && len(s.facts(s.strict)) == 0
 }
 
 // spent is the ruling for a goal whose budget is exhausted.
