@@ -191,10 +191,10 @@ func (b *Board) tailIsLarge() bool {
 // be written is no error: everything works without it, just slower.
 func (b *Board) renewCheckpoint(s *State, below uint64) bool {
 	lock := b.opts.FS.NewLock(b.path(RunDir, writeLockName))
+	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
 	if held, err := lock.TryLock(); err != nil || !held {
 		return false
 	}
-	defer func() { _ = lock.Unlock() }() // closing the file unlocks anyway
 	seq, _ := s.Head()
 	if names := b.cached(); len(names) > 0 {
 		have, _ := cacheSeq(names[0])
@@ -264,7 +264,7 @@ func (b *Board) Checkpoint(ctx context.Context) error {
 	if err := lock.Lock(); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
-	defer func() { _ = lock.Unlock() }() // closing the file unlocks anyway
+	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
 	return b.cacheCheckpoint(snapshot)
 }
 

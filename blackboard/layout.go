@@ -28,9 +28,10 @@ const (
 	HooksDir   = "hooks"
 	BooksDir   = "playbooks"
 
-	ignoreName = ".gitignore"
-	dirPerm    = fs.FileMode(0o755)
-	filePerm   = fs.FileMode(0o644)
+	ignoreName     = ".gitignore"
+	layoutLockName = "layout.lock"
+	dirPerm        = fs.FileMode(0o755)
+	filePerm       = fs.FileMode(0o644)
 )
 
 // ErrNoBoard: neither the directory nor one above it has a board.
@@ -92,6 +93,12 @@ func makeLayout(fsys journal.FS, dir string) error {
 			return fmt.Errorf("make the board's directories: %w", err)
 		}
 	}
+	// Two that make the board at once must not overlap.
+	lock := fsys.NewLock(filepath.Join(dir, RunDir, layoutLockName))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("make the board's directories: %w", err)
+	}
+	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
 	name := filepath.Join(dir, ignoreName)
 	if _, err := fsys.Stat(name); err == nil {
 		return nil // a person may have changed it
