@@ -99,7 +99,7 @@ func carryOut(t *testing.T, dir, intent string) result {
 		p, err := b.Plan(context.Background(), in)
 		var none *backend.NoPlanError
 		if errors.As(err, &none) {
-			r.why = none.Why
+			r.why += "\n" + none.Why
 			return r
 		}
 		if err != nil {
@@ -176,8 +176,11 @@ func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && name == ".orch" {
-			return errors.Join(err, fs.SkipDir)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name == ".orch" {
+			return fs.SkipDir
 		}
 		if d.Type().IsRegular() {
 			text, err := os.ReadFile(filepath.Join(dir, name))
@@ -186,7 +189,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.SkipDir) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return all
