@@ -19,7 +19,11 @@ const formPreamble = `# Change what is below, save and close. To leave all as it
 
 // EditableYAML is the form in which orch edit shows a task to a person.
 func EditableYAML(t blackboard.Task) []byte {
-	e := &emitter{b: []byte("# " + strings.ReplaceAll(clip(string(t.ID), maxTextRunes), "\n", " ") + ", " + string(t.Status) + "\n" + formPreamble)}
+	name := string(t.ID)
+	if !isPlain(name) {
+		name = string(appendQuoted(nil, name))
+	}
+	e := &emitter{b: []byte("# " + name + ", " + string(t.Status) + "\n" + formPreamble)}
 	e.str(0, FieldIntent, t.Intent)
 	e.str(0, FieldDoneWhen, t.DoneWhen)
 	e.str(0, FieldScope, t.Scope)

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"orch/blackboard"
+	"orch/blackboard/journal"
 	"orch/blackboard/message"
 )
 
@@ -142,6 +143,8 @@ func (k *Keeper) takeIn(ctx context.Context, b Board, data []byte) (Result, erro
 		res.Status = Imported
 	case errors.As(err, &why):
 		return Result{Status: Refused, BaseSeq: res.BaseSeq, Line: why.Line, Why: why.Error()}, nil
+	case refusedByBoard(err):
+		return Result{Status: Refused, BaseSeq: res.BaseSeq, Why: err.Error()}, nil
 	default:
 		return Result{}, fmt.Errorf("take in the edit of the view: %w", err)
 	}
@@ -152,6 +155,13 @@ func (k *Keeper) takeIn(ctx context.Context, b Board, data []byte) (Result, erro
 		}
 	}
 	return res, nil
+}
+
+// refusedByBoard tells whether the board will never take this edit, from whether
+// it cannot now.
+func refusedByBoard(err error) bool {
+	return errors.As(err, new(*blackboard.RefusedError)) || errors.As(err, new(*blackboard.TransitionError)) ||
+		errors.As(err, new(*journal.TooLongError))
 }
 
 func humanEdit(base uint64, edits []message.Edit) message.Message {
@@ -173,8 +183,11 @@ func (k *Keeper) read(ctx context.Context, b Board, data []byte) ([]wish, []stri
 		return nil, nil, err
 	}
 	base, err := parse(Render(state, k.c.Show))
+	if err == nil {
+		err = state.Err()
+	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the view that was edited: %w", err)
+		return nil, nil, fmt.Errorf("render the view that was edited: %v", err) // it is not the person's fault: no EditError
 	}
 	list, err := wishes(differences(base, theirs), state)
 	return list, newComments(base, theirs), err

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,7 +50,21 @@ func wishes(found []change, base State) ([]wish, error) {
 		}
 		list = append(list, w)
 	}
+	// The status of a task comes last: nothing else of an abandoned one can change.
+	slices.SortStableFunc(list, func(a, b wish) int {
+		if a.task != b.task {
+			return cmp.Compare(a.task, b.task)
+		}
+		return cmp.Compare(last(a), last(b))
+	})
 	return list, nil
+}
+
+func last(w wish) int {
+	if w.field == FieldStatus {
+		return 1
+	}
+	return 0
 }
 
 func wishOf(c change, base State) (wish, error) {
@@ -156,32 +171,23 @@ func full(list []string) []string {
 }
 
 // mergeNotes takes over what a person made of base in theirs. If others noted
-// something meanwhile, both stay: notes have no conflicts. What both sides
-// added is there once.
+// something meanwhile, both stay: notes have no conflicts. A note is what it
+// says, so that one added by both sides, or by the same file again, is there
+// once.
 func mergeNotes(base, theirs, now []string) []string {
 	if slices.Equal(base, now) {
 		return theirs
 	}
-	merged := slices.Clone(now)
-	for _, gone := range minus(base, theirs) {
-		if i := slices.Index(merged, gone); i >= 0 && !slices.Contains(minus(now, base), gone) {
-			merged = slices.Delete(merged, i, i+1)
-		}
-	}
-	return append(merged, minus(minus(theirs, base), minus(now, base))...)
+	removed := minus(base, theirs)
+	merged := minus(now, removed)
+	return append(merged, minus(minus(theirs, base), merged)...)
 }
 
-// minus is a without the entries of b, each as often as it is there.
+// minus is a without what is in b.
 func minus(a, b []string) []string {
-	left := map[string]int{}
-	for _, s := range b {
-		left[s]++
-	}
 	var rest []string
 	for _, s := range a {
-		if left[s] > 0 {
-			left[s]--
-		} else {
+		if !slices.Contains(b, s) {
 			rest = append(rest, s)
 		}
 	}

@@ -36,6 +36,8 @@ type State interface {
 	Brakes() blackboard.Brakes
 	Anomalies() []blackboard.AnomalyRecord
 	Limits() map[string]time.Time
+	// Err is not nil if reading failed; then what was returned is not to be trusted.
+	Err() error
 }
 
 // Options choose how much a view shows.

@@ -17,11 +17,14 @@ var attention = []blackboard.Status{
 	blackboard.Claimed, blackboard.Unclaimed, blackboard.Draft,
 }
 
-// taskBlock is one rendered task and what it was rendered from.
+// taskBlock is one rendered task.
 type taskBlock struct {
-	task  blackboard.Task
-	text  []byte
-	round uint64 // in which it was last shown
+	id      message.TaskID
+	created uint64
+	text    []byte
+
+	from  *blackboard.Task // what it was rendered from; nil in a full view
+	round uint64           // in which it was last shown
 }
 
 // allTasks shows tasks in the order they were made, whatever their status, so
@@ -35,7 +38,7 @@ func (r *Renderer) allTasks(e *emitter, s State) {
 		return
 	}
 	slices.SortFunc(shown, func(a, b *taskBlock) int {
-		return cmp.Or(cmp.Compare(a.task.Created.Seq, b.task.Created.Seq), cmp.Compare(a.task.ID, b.task.ID))
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
 	})
 	e.open(0, "tasks")
 	for _, b := range shown {
@@ -49,12 +52,8 @@ func (r *Renderer) allTasks(e *emitter, s State) {
 // pick chooses which tasks to show and counts the open ones it leaves out.
 // Approved tasks count as open while their goal is.
 func (r *Renderer) pick(s State) (shown []*taskBlock, hidden int) {
-	shown = make([]*taskBlock, 0, min(r.o.MaxTasks, len(r.tasks)+16))
 	if r.o.Full {
-		for t := range s.Tasks(statuses...) {
-			shown = append(shown, r.block(t))
-		}
-		return shown, 0
+		return r.every(s), 0
 	}
 	open := 0
 	take := func(tasks func(func(blackboard.Task) bool), count int) {
@@ -81,17 +80,29 @@ func (r *Renderer) pick(s State) (shown []*taskBlock, hidden int) {
 	return shown, open - len(shown)
 }
 
+// every renders all tasks there are. It copies nothing from the last time: a
+// full view is rendered once.
+func (r *Renderer) every(s State) (shown []*taskBlock) {
+	e := &emitter{}
+	for t := range s.Tasks(statuses...) {
+		at := len(e.b)
+		r.task(e, t)
+		shown = append(shown, &taskBlock{id: t.ID, created: t.Created.Seq, text: e.b[at:]})
+	}
+	return shown
+}
+
 // block returns the rendered task, from the last time if nothing that shows
 // has changed.
 func (r *Renderer) block(t blackboard.Task) *taskBlock {
 	b, ok := r.tasks[t.ID]
-	if !ok || !sameToTheEye(&b.task, &t) {
+	if !ok || !sameToTheEye(b.from, &t) {
 		e := &emitter{}
 		r.task(e, t)
-		b = &taskBlock{text: e.b}
+		b = &taskBlock{id: t.ID, created: t.Created.Seq, text: e.b, from: &t}
 		r.tasks[t.ID] = b
 	}
-	b.task, b.round = t, r.round
+	b.round = r.round
 	return b
 }
 

@@ -53,6 +53,9 @@ func blank(data []byte) bool { return len(bytes.Trim(data, " \t\r\n\x00")) == 0 
 // was displaced if a person's edit is in it; then nothing may be replaced
 // before that edit was taken in.
 func (f files) settle() (found, error) {
+	if err := f.drop(f.new()); err != nil {
+		return found{}, err
+	}
 	swap, err := f.read(f.swap())
 	if err != nil || swap.missing {
 		return found{missing: true}, err

@@ -40,6 +40,8 @@ func (s *fakeState) Approvals() []blackboard.Approval      { return s.approvals 
 func (s *fakeState) Brakes() blackboard.Brakes             { return s.brakes }
 func (s *fakeState) Anomalies() []blackboard.AnomalyRecord { return s.anomalies }
 func (s *fakeState) Limits() map[string]time.Time          { return s.limits }
+func (s *fakeState) Err() error                            { return nil }
+
 func (s *fakeState) at(id message.TaskID) *blackboard.Task {
 	for i := range s.tasks {
 		if s.tasks[i].ID == id {

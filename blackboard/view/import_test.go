@@ -1,0 +1,499 @@
+package view
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/journal/simfs"
+)
+
+const noNotes = "  A-1:\n    status: UNCLAIMED\n    priority: 100\n    human_notes: []\n"
+
+func TestImport(t *testing.T) {
+	bothWays(t, func(t *testing.T, fsys journal.FS) {
+		for name, c := range map[string]struct {
+			old, new string
+			want     []string // task field old → new
+		}{
+			"priority":     {"A-1:\n    status: UNCLAIMED\n    priority: 100", "A-1:\n    status: UNCLAIMED\n    priority: 7", []string{"A-1 priority 100 → 7"}},
+			"note added":   {"      - asked Ann\n", "      - asked Ann\n      - 'she says: 8080'\n", []string{`B-2 human_notes ["asked Ann"] → ["asked Ann","she says: 8080"]`}},
+			"note removed": {"human_notes:\n      - asked Ann\n", "human_notes: []\n", []string{`B-2 human_notes ["asked Ann"] → []`}},
+			"note nulled":  {"human_notes:\n      - asked Ann\n", "human_notes:\n", []string{`B-2 human_notes ["asked Ann"] → []`}},
+			"first note":   {noNotes, noNotes[:len(noNotes)-4] + "\n      - yes\n      - |\n        two\n        lines\n", []string{`A-1 human_notes [] → ["yes","two\nlines\n"]`}},
+			"abandoned":    {"status: BLOCKED", "status: ABANDONED", []string{`B-2 status "BLOCKED" → "ABANDONED"`}},
+			"two at once":  {"    status: BLOCKED\n    priority: 100", "    priority: 3\n    status: ABANDONED", []string{`B-2 priority 100 → 3`, `B-2 status "BLOCKED" → "ABANDONED"`}},
+			"other quotes": {"    intent: do A-1", "    intent: 'do A-1'", nil},
+			"line ends":    {"tasks:\n", "tasks:\r\n", nil},
+		} {
+			t.Run(name, func(t *testing.T) {
+				d := newDesk(t, fsys, twoTasks())
+				d.flush()
+				d.edit(c.old, c.new)
+				if out := d.flush(); !out.Edited || out.Written {
+					t.Fatalf("flush over an edit: %+v", out)
+				}
+				res := d.importOnce()
+				var got []string
+				for _, e := range res.Edits {
+					got = append(got, string(e.Task)+" "+e.Field+" "+string(e.Old)+" → "+string(e.New))
+				}
+				slices.Sort(got)
+				if !slices.Equal(got, c.want) {
+					t.Errorf("got %q, want %q; %s", got, c.want, res.Why)
+				}
+				if want := map[bool]Status{true: Imported, false: Restored}[len(c.want) > 0]; res.Status != want || res.BaseSeq != 1 || res.Kept != "" {
+					t.Errorf("got %+v", res)
+				}
+				d.wantFresh()
+				if res := d.importOnce(); res.Status != Clean {
+					t.Errorf("again: %+v", res)
+				}
+			})
+		}
+	})
+}
+
+func TestRefusedEdits(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, why string }{
+		"intent":          {"intent: do A-1", "intent: do more", "line 23: tasks.A-1.intent: cannot be edited here; use: orch edit A-1"},
+		"status":          {"status: UNCLAIMED", "status: MERGED", `tasks.A-1.status: cannot go from UNCLAIMED to "MERGED" by hand; only BLOCKED to ABANDONED can`},
+		"abandon":         {"status: UNCLAIMED", "status: ABANDONED", "only BLOCKED to ABANDONED can"},
+		"priority word":   {noNotes, strings.Replace(noNotes, "100", "high", 1), "tasks.A-1.priority: is not a whole number"},
+		"priority float":  {noNotes, strings.Replace(noNotes, "100", "1.5", 1), "is not a whole number"},
+		"priority bounds": {noNotes, strings.Replace(noNotes, "100", "-1", 1), "is not a whole number from 0 to"},
+		"note mapping":    {"- asked Ann", "- asked: Ann", "is not a text"},
+		"note empty":      {"- asked Ann", "- asked Ann\n      -", "an entry is empty"},
+		"notes text":      {"human_notes: []", "human_notes: hello", "is not a list"},
+		"task added":      {"tasks:\n", "tasks:\n  N-1: {}\n", "tasks cannot be added here"},
+		"task removed":    {noNotes, "  x:\n", "was removed"},
+		"key added":       {"    intent: do A-1\n", "    intent: do A-1\n    owner: me\n", "tasks.A-1.owner: is not a key of this file"},
+		"key removed":     {"    intent: do A-1\n", "", "tasks.A-1.intent: was removed"},
+		"twice":           {"    intent: do A-1\n", "    intent: do A-1\n    priority: 1\n", "the key is there twice"},
+		"header":          {"format: 1", "format: 2", "format: cannot be edited here"},
+		"seq":             {"seq: 1\nhead", "seq: 99\nhead", "line 7: seq: is \"99\", which is no message of the log; it ends at 1"},
+		"no seq":          {"seq: 1\nhead", "head", "does not say any more which seq"},
+		"no YAML":         {"tasks:\n", "tasks: [\n", "this is no YAML"},
+		"tabs":            {"    intent: do A-1", "\tintent: do A-1", "this is no YAML"},
+		"alias":           {"intent: do A-1", "intent: &x do A-1\n    scope: *x", "aliases are not understood here"},
+		"documents":       {"tasks:\n", "---\ntasks:\n", "more than one document"},
+		"only a comment":  {"tasks:\n", "tasks: # please hurry\n", "comments are not kept in this file, write human_notes: please hurry"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, journal.OSFS{}, twoTasks())
+			d.flush()
+			mine := d.edit(c.old, c.new)
+			res := d.importOnce()
+			if res.Status != Refused || !strings.Contains(res.Why, c.why) {
+				t.Fatalf("got %+v, want %q", res, c.why)
+			}
+			if kept, err := os.ReadFile(res.Kept); err != nil || string(kept) != mine {
+				t.Errorf("what the person wrote is not in %q: %v", res.Kept, err)
+			}
+			if r := res.Refusal(); r.Why != res.Why || r.Kept != filepath.Base(res.Kept) || !strings.HasPrefix(r.Kept, "state.yaml.rejected-") {
+				t.Errorf("the message to log is %+v", r)
+			}
+			if len(d.board.edits) > 0 {
+				t.Errorf("a refused edit was appended: %+v", d.board.edits)
+			}
+			d.wantFresh()
+		})
+	}
+}
+
+func TestAnImportedEditWithACommentIsKeptAsWell(t *testing.T) {
+	d := newDesk(t, journal.OSFS{}, twoTasks())
+	d.flush()
+	mine := d.edit("status: BLOCKED", "status: ABANDONED # nobody needs it")
+	res := d.importOnce()
+	if res.Status != Imported || !strings.Contains(res.Why, "nobody needs it") || d.read(filepath.Base(res.Kept)) != mine {
+		t.Errorf("got %+v", res)
+	}
+	d.wantFresh()
+}
+
+func TestAnEditIsMergedWithWhatHappenedSince(t *testing.T) {
+	d := newDesk(t, journal.OSFS{}, twoTasks())
+	d.flush()
+	d.edit("      - asked Ann\n", "      - mine\n")
+	d.board.advance(func(s *fakeState) {
+		s.tasks[1].HumanNotes = append(s.tasks[1].HumanNotes, "theirs")
+		s.tasks[1].Priority = 5
+		s.tasks = append(s.tasks, plainTask("C-3", blackboard.Unclaimed))
+	})
+	if res := d.importOnce(); res.Status != Imported || len(res.Edits) != 1 {
+		t.Fatalf("got %+v", res)
+	}
+	if got := d.board.now().tasks[1].HumanNotes; !slices.Equal(got, []string{"theirs", "mine"}) {
+		t.Errorf("notes are %q", got)
+	}
+	d.wantFresh()
+}
+
+func TestConflictsAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new, why string
+		change        func(*fakeState)
+	}{
+		"priority": {"B-2:\n    status: BLOCKED\n    priority: 100", "B-2:\n    status: BLOCKED\n    priority: 1",
+			"you changed it from 100 to 1, meanwhile it became 7", func(s *fakeState) { s.tasks[1].Priority = 7 }},
+		"status": {"status: BLOCKED", "status: ABANDONED", "not BLOCKED any more but UNCLAIMED", func(s *fakeState) { s.tasks[1].Status = blackboard.Unclaimed }},
+		"gone":   {"status: BLOCKED", "status: ABANDONED", "the task is gone meanwhile", func(s *fakeState) { s.tasks = s.tasks[:1] }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, journal.OSFS{}, twoTasks())
+			d.flush()
+			mine := d.edit(c.old, c.new)
+			d.board.advance(c.change)
+			res := d.importOnce()
+			if res.Status != Refused || !strings.Contains(res.Why, c.why) || d.read(filepath.Base(res.Kept)) != mine {
+				t.Errorf("got %+v", res)
+			}
+			d.wantFresh()
+		})
+	}
+}
+
+func TestASaveIsTakenInAfter300MSOfQuiet(t *testing.T) {
+	d := newDesk(t, journal.OSFS{}, twoTasks())
+	d.flush()
+	d.edit("status: BLOCKED", "status: ABANDONED")
+	saved := day(0)
+	if err := os.Chtimes(d.k.Path(), saved, saved); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.t = saved.Add(299 * time.Millisecond)
+	if res := d.importOnce(); res.Status != Waiting || !res.Until.Equal(saved.Add(300*time.Millisecond)) {
+		t.Fatalf("after 299 ms: %+v", res)
+	}
+	d.clock.t = saved.Add(300 * time.Millisecond)
+	if res := d.importOnce(); res.Status != Imported {
+		t.Fatalf("after 300 ms: %+v", res)
+	}
+}
+
+// If the append fails nothing is lost, and doing it again does it once.
+func TestImportCanBeRepeated(t *testing.T) {
+	d := newDesk(t, journal.OSFS{}, twoTasks())
+	d.flush()
+	mine := d.edit("      - asked Ann\n", "      - asked Ann\n      - more\n")
+	d.board.fail = errors.New("disk full")
+	if _, err := d.k.Import(t.Context(), d.board); !errors.Is(err, d.board.fail) {
+		t.Fatalf("got %v", err)
+	}
+	if d.file() != mine {
+		t.Fatal("the edit is gone after a failed import")
+	}
+	d.board.fail = nil
+	d.importOnce()
+	d.save(mine) // the same buffer again, as an editor does that was not told
+	if res := d.importOnce(); res.Status != Restored || len(d.board.edits) != 1 {
+		t.Errorf("got %+v and %d messages", res, len(d.board.edits))
+	}
+	d.wantFresh()
+}
+
+func TestWhatTheBoardRefusesIsRefused(t *testing.T) {
+	for _, refusal := range []error{
+		&blackboard.RefusedError{Type: "HumanEdit", Why: "because"}, &journal.TooLongError{Bytes: 2 << 20},
+		&blackboard.TransitionError{Task: "B-2", Type: "HumanEdit", From: blackboard.Merged},
+	} {
+		d := newDesk(t, journal.OSFS{}, twoTasks())
+		d.flush()
+		mine := d.edit("status: BLOCKED", "status: ABANDONED")
+		d.board.fail = refusal
+		if res := d.importOnce(); res.Status != Refused || res.Why != refusal.Error() || d.read(filepath.Base(res.Kept)) != mine {
+			t.Errorf("got %+v", res)
+		}
+		d.wantFresh()
+	}
+}
+
+// lateSaver saves between the check of the file and its replacement.
+type lateSaver struct {
+	journal.OSFS
+	save func()
+	with bool // exchange
+}
+
+func (l *lateSaver) Exchange(a, b string) error {
+	if !l.with {
+		return errors.ErrUnsupported
+	}
+	l.now()
+	return osExchange(a, b)
+}
+
+func (l *lateSaver) now() {
+	if save := l.save; save != nil {
+		l.save = nil
+		save()
+	}
+}
+
+func (l *lateSaver) Rename(from, to string) error {
+	if !l.with && strings.HasSuffix(to, ".swap") {
+		l.now()
+	}
+	return l.OSFS.Rename(from, to)
+}
+
+func TestASaveJustBeforeTheReplacementIsFound(t *testing.T) {
+	for _, with := range []bool{true, false} {
+		for name, replaced := range map[string]bool{"in place": false, "by rename": true} {
+			fsys := &lateSaver{with: with}
+			d := newDesk(t, fsys, twoTasks())
+			d.flush()
+			d.board.advance(nil)
+			text := strings.Replace(d.file(), "status: BLOCKED", "status: ABANDONED", 1)
+			fsys.save = func() {
+				if !replaced {
+					d.save(text)
+					return
+				}
+				temp := filepath.Join(d.dir, ".state.yaml.swp")
+				if err := errors.Join(os.WriteFile(temp, []byte(text), 0o600), os.Rename(temp, d.k.Path())); err != nil {
+					t.Error(err)
+				}
+			}
+			if out := d.flush(); !out.Edited || fsys.save != nil {
+				t.Fatalf("%s: the save was not found: %+v", name, out)
+			}
+			if out := d.flush(); !out.Edited || out.Written {
+				t.Fatalf("%s: the edit was passed over: %+v", name, out)
+			}
+			if res := d.importOnce(); res.Status != Imported {
+				t.Fatalf("%s: %+v", name, res)
+			}
+			d.wantFresh()
+		}
+	}
+}
+
+// A second save while the first is taken in is an edit of its own.
+func TestASaveDuringImportIsFound(t *testing.T) {
+	fsys := &lateSaver{with: true}
+	d := newDesk(t, fsys, twoTasks())
+	d.flush()
+	mine := d.edit("status: BLOCKED", "status: ABANDONED")
+	fsys.save = func() { d.save(strings.Replace(mine, "- asked Ann", "- asked Bob", 1)) }
+	if res := d.importOnce(); res.Status != Imported {
+		t.Fatalf("first: %+v", res)
+	}
+	if res := d.importOnce(); res.Status != Imported || res.Edits[0].Field != FieldHumanNotes {
+		t.Fatalf("second: %+v", res)
+	}
+	d.wantFresh()
+	if got := d.board.now().tasks[1]; got.Status != blackboard.Abandoned || !slices.Equal(got.HumanNotes, []string{"asked Bob"}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A power cut after any operation of a write and an import, whatever survives:
+// the edit is in the log, in the view, or in a file that was kept.
+func TestPowerCutsLoseNoEdit(t *testing.T) {
+	for _, edit := range []string{"status: ABANDONED", "status: MERGED"} {
+		whole := simfs.New()
+		run := func(fsys *simfs.FS) (d *desk, mine string) {
+			d = &desk{t: t, fs: fsys, dir: "/p/.orch", board: newBoard(twoTasks()), clock: newClock()}
+			if err := fsys.MkdirAll(d.dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, dir := range []string{"/", "/p"} {
+				if err := fsys.SyncDir(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.k = d.keeper()
+			d.flush()
+			mine = d.edit("status: BLOCKED", edit)
+			return d, mine
+		}
+		d, _ := run(whole)
+		from := len(whole.Trace())
+		d.importOnce()
+		d.flush()
+		to := len(whole.Trace())
+		for cut := from + 1; cut <= to; cut++ {
+			for _, fate := range simfs.Fates() {
+				fsys := simfs.New()
+				d, mine := run(fsys)
+				fsys.CrashAfter(cut)
+				_, err := d.k.Import(t.Context(), d.board)
+				if err == nil {
+					_, err = d.k.Flush(t.Context(), d.board)
+				}
+				if !fsys.Crashed() {
+					t.Fatalf("cut %d of %d never came: %v", cut, to, err)
+				}
+				d.fs = fsys.Crash(fate)
+				d.k = d.keeper()
+				wantNothingLost(t, d, mine, cut, fate)
+			}
+		}
+	}
+}
+
+func wantNothingLost(t *testing.T, d *desk, mine string, cut int, fate simfs.Fate) {
+	t.Helper()
+	for range 4 {
+		if d.importOnce().Status == Clean {
+			break
+		}
+	}
+	d.flush()
+	d.wantFresh()
+	if len(d.board.edits) > 1 {
+		t.Fatalf("cut %d, %v: appended %d times", cut, fate, len(d.board.edits))
+	}
+	if len(d.board.edits) == 1 {
+		return
+	}
+	for _, name := range d.leftovers() {
+		if d.read(name) == mine {
+			return
+		}
+	}
+	t.Fatalf("cut %d, %v: the edit is lost; there is %v", cut, fate, d.leftovers())
+}
+
+// killed is the real file system of a process that is killed after some
+// operations that change something.
+type killed struct {
+	journal.OSFS
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (k *killed) spend() error {
+	if k.left == 0 {
+		return errKilled
+	}
+	k.left--
+	return nil
+}
+
+func (k *killed) Exchange(a, b string) error {
+	if err := k.spend(); err != nil {
+		return err
+	}
+	return osExchange(a, b)
+}
+
+func (k *killed) Rename(a, b string) error {
+	if err := k.spend(); err != nil {
+		return err
+	}
+	return k.OSFS.Rename(a, b)
+}
+
+func (k *killed) Remove(a string) error {
+	if err := k.spend(); err != nil {
+		return err
+	}
+	return k.OSFS.Remove(a)
+}
+
+func (k *killed) OpenFile(name string, flag int, perm os.FileMode) (journal.File, error) {
+	if flag != os.O_RDONLY {
+		if err := k.spend(); err != nil {
+			return nil, err
+		}
+	}
+	return k.OSFS.OpenFile(name, flag, perm)
+}
+
+// The same with the exchange, and with a save in the middle: killed after any
+// operation.
+func TestKillsLoseNoEdit(t *testing.T) {
+	for cut := range 12 {
+		fsys := &killed{left: -1}
+		d := newDesk(t, fsys, twoTasks())
+		d.flush()
+		mine := d.edit("status: BLOCKED", "status: MERGED")
+		fsys.left = cut
+		_, err := d.k.Import(t.Context(), d.board)
+		if err == nil && cut < 4 {
+			t.Fatalf("it did all with %d operations", cut)
+		}
+		if err := d.k.leaveDuty(); err != nil {
+			t.Fatal(err)
+		}
+		d.fs = journal.OSFS{}
+		d.k = d.keeper()
+		wantNothingLost(t, d, mine, cut, simfs.Fate{})
+	}
+}
+
+// Whatever a person and others do to a list of notes: what either side added is
+// there, what either removed is not, and merging again changes nothing.
+func TestMergeOfNotes(t *testing.T) {
+	notes := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 0, 5)
+	rapid.Check(t, func(t *rapid.T) {
+		base, theirs, now := notes.Draw(t, "base"), notes.Draw(t, "theirs"), notes.Draw(t, "now")
+		got := mergeNotes(base, theirs, now)
+		for _, added := range append(minus(theirs, base), minus(now, base)...) {
+			if !slices.Contains(got, added) {
+				t.Fatalf("%q was added and is not in %q", added, got)
+			}
+		}
+		if slices.Equal(base, now) && !slices.Equal(got, theirs) || slices.Equal(base, theirs) && !slices.Equal(got, now) {
+			t.Fatalf("only one side changed, got %q", got)
+		}
+		if again := mergeNotes(base, theirs, got); !slices.Equal(again, got) {
+			t.Fatalf("again: %q after %q", again, got)
+		}
+	})
+}
+
+// Whatever bytes are in the file: Import ends, the view is fresh, and what was
+// refused is kept to the byte.
+func FuzzImport(f *testing.F) {
+	s := twoTasks()
+	s.seq = 1
+	view := string(Render(s, Options{}))
+	for _, seed := range []string{view, "seq: 1\ntasks: {}", "seq: 1\n&a x: *a", "", "\x00", "[", "seq: 1\n? {a: b}\n: c", "!!binary x", "a: |", "seq: 1\nseq: 1", "<<: {seq: 1}"} {
+		f.Add([]byte(seed))
+	}
+	for _, c := range [][2]string{{"BLOCKED", "ABANDONED"}, {"100", "!!int '7'"}, {"[]", "[x, 'y', 1.5, ~]"}, {"tasks", "\"tasks\""}, {"asked Ann", "!!str 5"}, {"[]", "{}"}} {
+		f.Add([]byte(strings.Replace(view, c[0], c[1], 1)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fsys := simfs.New()
+		d := &desk{t: t, fs: fsys, dir: "/o", board: newBoard(twoTasks()), clock: newClock()}
+		if err := fsys.MkdirAll(d.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		d.k = d.keeper()
+		d.save(string(data))
+		res := d.importOnce()
+		switch {
+		case res.Status == Refused || res.Kept != "":
+			if d.read(filepath.Base(res.Kept)) != string(data) || res.Why == "" {
+				t.Fatalf("%+v does not hold what was written", res)
+			}
+		case res.Status == Imported:
+			if len(res.Edits) == 0 || len(d.board.edits) != 1 {
+				t.Fatalf("imported nothing: %+v", res)
+			}
+			for _, e := range res.Edits {
+				if !slices.Contains([]string{FieldHumanNotes, FieldPriority, FieldStatus}, e.Field) || !json.Valid(e.New) {
+					t.Fatalf("imported %+v", e)
+				}
+			}
+		}
+		if res.Status != Clean {
+			d.wantFresh()
+		}
+	})
+}
