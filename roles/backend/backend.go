@@ -65,6 +65,7 @@ type PlanInput struct {
 	Directive  *message.PlanDirective // nil for the first plan
 	Previous   []PreviousTask         // tasks of earlier plans, oldest first
 	Violations []message.Violation    // why the last proposal of this round was refused
+	Lessons    []string               // standing rules of the memory, in words
 	Values     string
 }
 
@@ -171,6 +172,14 @@ type Tools interface {
 	// Do runs one tool call. Both sides of it are journalled; a refused call
 	// comes back with Denied set.
 	Do(ctx context.Context, tool string, input json.RawMessage) (ToolResult, error)
+}
+
+// DeclaredTools is a tool layer that can be told that a call is harmless to run
+// again after a crash, beyond what can be seen from the call itself. It may
+// still change things, the second time as the first.
+type DeclaredTools interface {
+	Tools
+	DoIdempotent(ctx context.Context, tool string, input json.RawMessage) (ToolResult, error)
 }
 
 // ToolResult is what came of a call.

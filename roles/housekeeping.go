@@ -1,0 +1,237 @@
+package roles
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+)
+
+// Ledger is what housekeeping reads of the folded state; *blackboard.State is one.
+type Ledger interface {
+	Board
+	Goals() []blackboard.Goal
+	LiveActivations() []blackboard.Activation
+	Agents() []blackboard.Agent
+	Agent(message.AgentID) (blackboard.Agent, bool)
+	Tasks(...blackboard.Status) iter.Seq[blackboard.Task]
+}
+
+// Housekeeping lists the messages a supervisor must append so that nothing
+// waits for what will not come: dead steps are closed, their claims and drafts
+// taken back, unanswered questions answered by time, caps and repeated
+// failures shown to a person. alive tells whether exactly this process still
+// runs; awakeMS is the time this machine has been awake since Policy.Boot.
+//
+// Any supervisor may append them, in order; the board refuses what another one
+// has said already.
+func Housekeeping(s Ledger, p Policy, alive func(message.Process) bool, now time.Time, awakeMS int64) []message.Message {
+	h := keeper{s: s, p: p, alive: alive, now: now, awakeMS: awakeMS, working: map[message.AgentID]bool{}, planning: map[message.GoalID]bool{}}
+	h.lostSteps()
+	h.lapsedClaims()
+	h.orphanedDrafts()
+	h.deadAgents()
+	for _, g := range s.OpenGoals() {
+		h.goal(g)
+	}
+	return h.out
+}
+
+type keeper struct {
+	s       Ledger
+	p       Policy
+	alive   func(message.Process) bool
+	now     time.Time
+	awakeMS int64
+
+	working  map[message.AgentID]bool // agents of steps that still live
+	planning map[message.GoalID]bool  // goals with a living planner step
+	out      []message.Message
+}
+
+func (h *keeper) say(goal message.GoalID, subject string, cause message.ID, body message.Body) *message.Message {
+	h.out = append(h.out, message.Message{
+		From: message.Supervisor, To: message.DefaultTo(body.Type()), Goal: goal, Subject: subject, Cause: cause, Body: body,
+	})
+	return &h.out[len(h.out)-1]
+}
+
+// lostSteps closes activations nobody sees through any more: neither the
+// process that spawned the step nor the step itself runs.
+func (h *keeper) lostSteps() {
+	for _, a := range h.s.LiveActivations() {
+		if h.runs(a.Holder) || h.runs(h.stepProcess(a)) {
+			h.working[a.Agent] = true
+			if a.Role == message.Planner {
+				h.planning[a.Goal] = true
+			}
+			continue
+		}
+		h.say(a.Goal, a.Subject, a.Cause, message.StepEnded{
+			Role: a.Role, Subject: a.Subject, Cause: a.Cause, Agent: a.Agent, Exit: -1, Class: message.EndLost,
+			Detail: "neither the step nor its supervisor runs any more", DurationMS: max(0, h.now.Sub(a.Started.TS).Milliseconds()),
+		})
+	}
+}
+
+// stepProcess is the process that registered for this try; zero if none has.
+func (h *keeper) stepProcess(a blackboard.Activation) message.Process {
+	if agent, ok := h.s.Agent(a.Agent); ok && agent.Since.Seq >= a.Started.Seq {
+		return agent.Process
+	}
+	return message.Process{}
+}
+
+func (h *keeper) runs(p message.Process) bool { return p.PID != 0 && h.alive(p) }
+
+// lapsedClaims takes tasks back from holders that are gone. A task is never
+// taken from a living process, however old its lease.
+func (h *keeper) lapsedClaims() {
+	for t := range h.s.Tasks(blackboard.Claimed) {
+		reason := h.whyLapsed(t)
+		if reason == "" {
+			continue
+		}
+		m := h.say(t.Goal, string(t.ID), t.Claim.ID, message.LeaseLapsed{Task: t.ID, Agent: t.Agent, Fence: t.Fence, Reason: reason})
+		m.Fence = t.Fence
+	}
+}
+
+func (h *keeper) whyLapsed(t blackboard.Task) string {
+	switch {
+	case h.working[t.Agent] || h.runs(t.Step):
+		return ""
+	case t.Step.PID != 0:
+		return "the process that held it is gone"
+	case h.expired(t.Lease):
+		return "the lease ended and no process holds it"
+	case h.wasStep(t.Agent):
+		return "the step that held it is gone"
+	}
+	return ""
+}
+
+// wasStep tells whether an agent's claim came with an activation that was just
+// found dead, so that its lease need not be waited for.
+func (h *keeper) wasStep(agent message.AgentID) bool {
+	for _, a := range h.s.LiveActivations() {
+		if a.Agent == agent {
+			return !h.working[agent]
+		}
+	}
+	return false
+}
+
+// expired compares awake time within one boot. After a reboot only the wall
+// clock is left.
+func (h *keeper) expired(l message.Lease) bool {
+	if l.Boot == h.p.Boot {
+		return h.awakeMS >= l.AwakeMS
+	}
+	return !h.now.Before(l.ExpiresAt)
+}
+
+// orphanedDrafts ends drafts whose plan can no longer be committed.
+func (h *keeper) orphanedDrafts() {
+	for t := range h.s.Tasks(blackboard.Draft) {
+		if t.PlanID == "" || t.Goal == "" || h.planning[t.Goal] {
+			continue
+		}
+		h.say(t.Goal, string(t.ID), t.Created.ID, message.DraftVoided{Task: t.ID, PlanID: t.PlanID, Reason: "the step that planned it ended before the plan was complete"})
+	}
+}
+
+func (h *keeper) deadAgents() {
+	for _, a := range h.s.Agents() {
+		if a.Process.PID == 0 || h.working[a.ID] || h.alive(a.Process) {
+			continue
+		}
+		h.say("", string(a.ID), "", message.Deregistered{Agent: a.ID, Reason: "its process is gone"})
+	}
+}
+
+func (h *keeper) goal(g blackboard.Goal) {
+	if g.Status == blackboard.GoalSuspended {
+		h.unattendedQuestion(g)
+		return
+	}
+	if g.Status != blackboard.GoalOpen || braked(h.s.Brakes()) {
+		return
+	}
+	h.silentMemory(g)
+	if !h.overBudget(g) {
+		h.stuck(g)
+	}
+}
+
+// unattendedQuestion answers a clarification nobody is there to answer: an
+// empty answer means proceed.
+func (h *keeper) unattendedQuestion(g blackboard.Goal) {
+	open := g.Clarify.Asked.ID != "" && g.Clarify.Answered.ID == ""
+	if !h.p.Terminal && open && g.Suspended != nil && g.Suspended.Why == "clarification" {
+		h.say(g.ID, string(g.ID), g.Clarify.Asked.ID, message.ClarificationAnswer{Round: g.Clarify.Round, Answers: []string{}})
+	}
+}
+
+// silentMemory lets the planner go on without an answer.
+func (h *keeper) silentMemory(g blackboard.Goal) {
+	c := g.Calibration
+	if c.Query == nil || c.Reply.ID != "" {
+		return
+	}
+	waitedMS := max(0, h.now.Sub(c.Asked.TS).Milliseconds())
+	switch {
+	case !h.p.MemoryResident:
+		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: "no memory resident is configured"})
+	case waitedMS >= h.p.MemoryWaitMS:
+		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: fmt.Sprintf("the memory did not answer within %d ms", h.p.MemoryWaitMS)})
+	}
+}
+
+// overBudget suspends a goal when nothing runs and what is due can not be paid for.
+func (h *keeper) overBudget(g blackboard.Goal) bool {
+	limit := costCap(g, h.p)
+	if limit == 0 || g.Running > 0 {
+		return false
+	}
+	wanted := wantedBy(h.s, g)
+	for _, a := range wanted {
+		if affordable(h.s, h.p, a) {
+			return false
+		}
+	}
+	if len(wanted) == 0 {
+		return false
+	}
+	h.say(g.ID, string(g.ID), "", message.BudgetReached{Cap: "cost", Limit: limit, Used: g.Cost})
+	return true
+}
+
+// stuck suspends a goal one of whose steps failed too often, or ended well
+// without doing what it was started for.
+func (h *keeper) stuck(g blackboard.Goal) {
+	for _, want := range wantedBy(h.s, g) {
+		a, known := h.s.Activation(want.Key)
+		if !known || a.Live() {
+			continue
+		}
+		why := ""
+		switch {
+		case a.Crashes >= h.p.CrashLimit:
+			why = fmt.Sprintf("failed %d times", a.Crashes)
+		case a.Kills >= h.p.KillLimit:
+			why = fmt.Sprintf("was ended from outside %d times", a.Kills)
+		case a.Class == message.EndDone:
+			why = "ended well without saying anything"
+		default:
+			continue
+		}
+		h.say(g.ID, string(g.ID), a.Ended.ID, message.CheckpointReached{
+			Name:   "step-crashed",
+			Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch retry %s", a.Role, a.Subject, why, g.ID, g.ID),
+		})
+		return
+	}
+}

@@ -1,0 +1,47 @@
+package roles
+
+import (
+	"strings"
+	"unicode"
+
+	"orch/blackboard/message"
+)
+
+// LocalEntity is the entity of everything done on this machine.
+const LocalEntity = "env:local"
+
+const (
+	slugWords = 3
+	slugRunes = 12 // of a script that has no spaces between words
+)
+
+// IntentSpace is the memory space of an intent: its first three words, or its
+// first twelve runes in a script without spaces, so that no two intents share
+// a space because nothing was left of either.
+func IntentSpace(intent string) string { return "intent:" + Slug(intent) }
+
+// Slug joins the first words of a text, in lower case, by underscores.
+func Slug(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
+	if strings.ContainsFunc(text, spaceless) {
+		runes := []rune(strings.Join(words, ""))
+		return string(runes[:min(len(runes), slugRunes)])
+	}
+	return strings.Join(words[:min(len(words), slugWords)], "_")
+}
+
+// spaceless tells whether a rune belongs to a script that does not separate words by spaces.
+func spaceless(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// GoalSlug is the snake_case name a goal is given by its first words; the board
+// makes it unique. It is never empty.
+func GoalSlug(text string) message.GoalID {
+	if s := Slug(text); s != "" {
+		return message.GoalID(s)
+	}
+	return "goal"
+}
