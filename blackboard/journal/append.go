@@ -149,7 +149,7 @@ func (j *Journal) writeLineLocked(d Draft) (Record, error) {
 	if err != nil {
 		return Record{}, j.undo(err)
 	}
-	j.advance(r, j.end, j.end+int64(len(line)))
+	j.advance(r.Head(), r.TS, j.end, j.end+int64(len(line)))
 	return r, nil
 }
 

@@ -58,7 +58,7 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkSixteenWriters compares 16 processes that append with 16 processes
 // that write and fsync one file. Bar: at least 0.7 of their throughput.
 func BenchmarkSixteenWriters(b *testing.B) {
-	const processes, count = 16, 200
+	const processes, count = 16, 500
 	var ours, theirs time.Duration
 	for b.Loop() {
 		_, dir := newBoard(b, journal.Options{})

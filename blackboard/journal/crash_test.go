@@ -188,7 +188,7 @@ func concurrent(t *testing.T, fs *simfs.FS) []journal.Record {
 					mu.Lock()
 					if err == nil {
 						a.records = append(a.records, r)
-					} else if !errors.Is(err, simfs.ErrCrashed) {
+					} else if !errors.Is(err, simfs.ErrCrashed) && !errors.Is(err, journal.ErrPoisoned) {
 						t.Errorf("trace: %v", err)
 					}
 					mu.Unlock()

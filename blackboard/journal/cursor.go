@@ -48,7 +48,7 @@ func (c *cursor) next() (Record, bool, error) {
 		}
 		r, err := Decode(line)
 		if err == nil && c.inFile.Seq > 0 {
-			err = follows(c.inFile, r)
+			err = follows(c.inFile, r.Seq, r.Prev)
 		}
 		if err != nil {
 			again, err := c.stop(start, err)
@@ -83,7 +83,7 @@ func (c *cursor) join(r Record, start int64) error {
 		}
 		return nil
 	}
-	if err := follows(c.last, r); err != nil {
+	if err := follows(c.last, r.Seq, r.Prev); err != nil {
 		return c.corrupt(start, err.Error())
 	}
 	return nil
@@ -166,10 +166,10 @@ func (c *cursor) open() error {
 	if err != nil {
 		return c.j.missingLog(err)
 	}
-	first, err := firstRecord(live)
+	first, err := c.j.firstRecord(live)
 	if err != nil {
 		_ = live.Close()
-		return &CorruptError{Path: c.j.path(logName), Line: 1, Why: err.Error()}
+		return err
 	}
 	if want >= first.Seq {
 		return c.use(live, nil, want)

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,24 +17,24 @@ import (
 // line says about itself: the fields and their order, UTF-8, the payload's
 // syntax, and the hash. It cannot check Seq and Prev: those need the line before.
 func Decode(line []byte) (Record, error) {
-	var r Record
-	if len(line) >= MaxLineBytes {
-		return r, errors.New("the line is too long")
-	}
-	head, payload, err := split(line, &r)
+	f, err := parseFrame(line)
 	if err != nil {
 		return Record{}, err
 	}
 	if !utf8.Valid(line) {
 		return Record{}, errors.New("the line is not UTF-8")
 	}
-	if err := decodeEnvelope(string(head), &r); err != nil {
+	r := Record{Seq: f.seq, Synced: f.synced, Prev: string(f.prev), Hash: string(f.hash)}
+	if r.TS, err = parseTime(string(f.ts)); err != nil {
 		return Record{}, err
 	}
-	if !json.Valid(payload) {
+	if err := decodeEnvelope(string(f.envelope), &r); err != nil {
+		return Record{}, err
+	}
+	if !json.Valid(f.payload) {
 		return Record{}, errors.New("the payload is not JSON")
 	}
-	r.Payload = json.RawMessage(bytes.Clone(payload))
+	r.Payload = json.RawMessage(bytes.Clone(f.payload))
 	return r, nil
 }
 
@@ -44,79 +46,110 @@ const (
 	syncedKey = `,"synced":`
 	lineEnd   = `"}`
 
+	seqKey     = `{"seq":`
+	tsKey      = `,"ts":"`
 	payloadKey = `,"payload":`
 )
 
-// split checks the hash, reads the fields behind the payload into r, and returns
-// the envelope before the payload, and the payload.
-func split(line []byte, r *Record) (head, payload []byte, err error) {
-	rest, ok := bytes.CutSuffix(line, []byte(lineEnd))
-	if !ok || len(rest) < len(hashKey)+hashChars {
-		return nil, nil, errors.New("the line does not end in a hash")
-	}
-	r.Hash = string(rest[len(rest)-hashChars:])
-	covered, ok := bytes.CutSuffix(rest[:len(rest)-hashChars], []byte(hashKey))
-	if !ok {
-		return nil, nil, errors.New("the line does not end in a hash")
-	}
-	if hashOf(covered) != r.Hash {
-		return nil, nil, errors.New("the hash does not fit the line")
-	}
+// frame is what the chain needs of a line; its slices point into the line.
+type frame struct {
+	seq, synced uint64
+	ts          []byte
+	prev, hash  []byte
+	envelope    []byte // what is before the payload
+	payload     []byte // not checked
+}
 
-	rest, ok = bytes.CutSuffix(covered, []byte(`"`))
-	if !ok || len(rest) < hashChars {
-		return nil, nil, errors.New("field prev is malformed")
+// parseFrame checks the hash and the fields around the payload, and nothing else:
+// catching up with other writers needs no more, and must be cheap.
+func parseFrame(line []byte) (f frame, err error) {
+	if len(line) >= MaxLineBytes {
+		return f, errors.New("the line is too long")
 	}
-	r.Prev = string(rest[len(rest)-hashChars:])
-	if !isHash(r.Prev) {
-		return nil, nil, errors.New("field prev is malformed")
+	covered, hash, ok := cutHash(line, hashKey)
+	if !ok {
+		return f, errors.New("the line does not end in a hash")
 	}
-	if rest, ok = bytes.CutSuffix(rest[:len(rest)-hashChars], []byte(prevKey)); !ok {
-		return nil, nil, errors.New("field prev is malformed")
+	var sum [hashChars]byte
+	raw := sha256.Sum256(covered)
+	hex.Encode(sum[:], raw[:])
+	if f.hash = hash; string(sum[:]) != string(hash) {
+		return f, errors.New("the hash does not fit the line")
+	}
+	rest, ok := bytes.CutSuffix(covered, []byte(`"`))
+	if ok {
+		rest, f.prev, ok = cutHex(rest, prevKey)
+	}
+	if !ok {
+		return f, errors.New("field prev is malformed")
 	}
 	digits := len(rest)
 	for digits > 0 && rest[digits-1] >= '0' && rest[digits-1] <= '9' {
 		digits--
 	}
-	if r.Synced, _, err = number(string(rest[digits:])); err != nil {
-		return nil, nil, fmt.Errorf("field synced: %w", err)
+	if f.synced, _, err = number(rest[digits:]); err != nil {
+		return f, fmt.Errorf("field synced: %w", err)
 	}
 	if rest, ok = bytes.CutSuffix(rest[:digits], []byte(syncedKey)); !ok {
-		return nil, nil, errors.New("field synced is malformed")
+		return f, errors.New("field synced is malformed")
 	}
 	// A string of the envelope cannot hold the key: its quotes would be escaped.
-	head, payload, ok = bytes.Cut(rest, []byte(payloadKey))
-	if !ok {
-		return nil, nil, errors.New("there is no payload")
+	if f.envelope, f.payload, ok = bytes.Cut(rest, []byte(payloadKey)); !ok {
+		return f, errors.New("there is no payload")
 	}
-	return head, payload, nil
+	return f, f.parseFront()
 }
 
-// decodeEnvelope reads the fields from seq to fence.
-func decodeEnvelope(head string, r *Record) (err error) {
-	rest, ok := strings.CutPrefix(head, `{"seq":`)
+// cutHash cuts key, a hash, and the end of the line from the back of a line.
+func cutHash(line []byte, key string) (rest, hash []byte, ok bool) {
+	rest, ok = bytes.CutSuffix(line, []byte(lineEnd))
+	if !ok {
+		return nil, nil, false
+	}
+	return cutHex(rest, key)
+}
+
+// cutHex cuts key and a hash from the back of s.
+func cutHex(s []byte, key string) (rest, hash []byte, ok bool) {
+	if len(s) < hashChars {
+		return nil, nil, false
+	}
+	rest, hash = s[:len(s)-hashChars], s[len(s)-hashChars:]
+	if !isHash(hash) {
+		return nil, nil, false
+	}
+	rest, ok = bytes.CutSuffix(rest, []byte(key))
+	return rest, hash, ok
+}
+
+// parseFront reads seq and ts, and leaves in envelope what follows them.
+func (f *frame) parseFront() (err error) {
+	rest, ok := bytes.CutPrefix(f.envelope, []byte(seqKey))
 	if !ok {
 		return errors.New("the line does not begin with seq")
 	}
-	if r.Seq, rest, err = number(rest); err != nil {
+	if f.seq, rest, err = number(rest); err != nil {
 		return fmt.Errorf("field seq: %w", err)
 	}
-	if r.Seq == 0 {
+	if f.seq == 0 {
 		return errors.New("field seq is 0")
 	}
-	var ts string
-	if ts, rest, err = textOf(rest, "ts"); err != nil {
-		return err
+	if rest, ok = bytes.CutPrefix(rest, []byte(tsKey)); !ok || len(rest) <= len(timeLayout) || rest[len(timeLayout)] != '"' {
+		return errors.New("field ts is malformed")
 	}
-	if r.TS, err = parseTime(ts); err != nil {
-		return err
-	}
+	f.ts, f.envelope = rest[:len(timeLayout)], rest[len(timeLayout)+1:]
+	return nil
+}
+
+// decodeEnvelope reads the fields from id to fence.
+func decodeEnvelope(rest string, r *Record) (err error) {
 	for _, field := range textFields(r) {
 		if *field.value, rest, err = textOf(rest, field.name); err != nil {
 			return err
 		}
 	}
-	if rest, ok = strings.CutPrefix(rest, `,"fence":`); !ok {
+	rest, ok := strings.CutPrefix(rest, `,"fence":`)
+	if !ok {
 		return errors.New("field fence is missing")
 	}
 	if r.Fence, rest, err = number(rest); err != nil {
@@ -173,22 +206,22 @@ func textOf(s, name string) (value, rest string, err error) {
 }
 
 // number reads a decimal uint64 in its only form: no sign, no leading zero.
-func number(s string) (value uint64, rest string, err error) {
+func number[T string | []byte](s T) (value uint64, rest T, err error) {
 	i := 0
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
 		digit := uint64(s[i] - '0')
 		if value > (math.MaxUint64-digit)/10 {
-			return 0, "", errors.New("the number is too large")
+			return 0, s, errors.New("the number is too large")
 		}
 		value = value*10 + digit
 	}
 	if i == 0 || (i > 1 && s[0] == '0') {
-		return 0, "", errors.New("not a number")
+		return 0, s, errors.New("not a number")
 	}
 	return value, s[i:], nil
 }
 
-func isHash(s string) bool {
+func isHash[T string | []byte](s T) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
@@ -200,14 +233,13 @@ func isHash(s string) bool {
 // seqOf reads just the seq at the front of a line, for searching; the line may
 // be cut off and is not checked.
 func seqOf(line []byte) (uint64, bool) {
-	const key = `{"seq":`
-	if len(line) > len(key)+21 {
-		line = line[:len(key)+21]
+	if len(line) > len(seqKey)+21 {
+		line = line[:len(seqKey)+21]
 	}
-	rest, ok := strings.CutPrefix(string(line), key)
+	rest, ok := bytes.CutPrefix(line, []byte(seqKey))
 	if !ok {
 		return 0, false
 	}
 	seq, rest, err := number(rest)
-	return seq, err == nil && strings.HasPrefix(rest, ",")
+	return seq, err == nil && bytes.HasPrefix(rest, []byte(","))
 }

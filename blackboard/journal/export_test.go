@@ -14,6 +14,8 @@ func (j *Journal) SyncTo(ctx context.Context, seq uint64) error { return j.syncT
 // Encode is what an append writes.
 func Encode(r *Record) ([]byte, error) { return encode(r) }
 
-// NetworkKindOf and its like are the parts of the system-specific files that can
-// be tested anywhere.
+// HashOf is the hash of the bytes it covers.
+func HashOf(covered []byte) string { return hashOf(covered) }
+
+// GenesisPrev is what the first record has for Prev.
 var GenesisPrev = genesisPrev

@@ -14,12 +14,13 @@ type gate struct {
 	path    string
 	timeout time.Duration
 	turn    chan struct{} // holds one token while a goroutine of ours is inside
+	idle    func()        // useful work for who has the turn and waits for the lock
 	lock    Lock          // belongs to who has the turn
 	closed  atomic.Bool   // the last one out drops the lock
 }
 
-func newGate(fsys FS, path string, timeout time.Duration) *gate {
-	return &gate{fsys: fsys, path: path, timeout: timeout, turn: make(chan struct{}, 1)}
+func newGate(fsys FS, path string, timeout time.Duration, idle func()) *gate {
+	return &gate{fsys: fsys, path: path, timeout: timeout, idle: idle, turn: make(chan struct{}, 1)}
 }
 
 // enter waits for its turn, at most for the timeout, and returns what ends it.
@@ -55,12 +56,25 @@ func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// take gets the file lock. The wait for it is a blocking one: polling starves.
+// briefTries is how often take tries again at once. A holder mostly needs less
+// time than it takes to put a waiter to sleep and wake it, which on few cores
+// decides how many appends there are in a second.
+const briefTries = 100
+
+// take gets the file lock. After a brief try the wait is a blocking one: who
+// polls for long starves.
 func (g *gate) take(ctx context.Context) error {
 	if g.lock == nil {
 		g.lock = g.fsys.NewLock(g.path)
 	}
 	held, err := g.lock.TryLock()
+	for n := 0; n < briefTries && !held && err == nil; n++ {
+		if n == 0 {
+			g.idle()
+		}
+		yieldCPU()
+		held, err = g.lock.TryLock()
+	}
 	if err == nil && !held {
 		err = g.wait(ctx)
 	}

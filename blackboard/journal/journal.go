@@ -12,13 +12,13 @@ import (
 
 // The names inside a board's directory.
 const (
-	logName      = "log.jsonl"
-	nextName     = "log.next" // a log being written by Create, Rotate or Repair
-	lockName     = "orch.lock"
-	archiveName  = "archive"
-	runName      = "run"
-	headName     = "head"
-	poisonName   = "poisoned"
+	logName     = "log.jsonl"
+	nextName    = "log.next" // a log being written by Create, Rotate or Repair
+	lockName    = "orch.lock"
+	archiveName = "archive"
+	runName     = "run"
+	headName    = "head"
+	poisonName  = "poisoned"
 )
 
 const (
@@ -92,6 +92,7 @@ type Journal struct {
 	head    Head
 	lastTS  time.Time
 	recent  starts
+	scratch []byte // to catch up with
 	durable uint64 // everything up to here is known durable
 	poison  string // why this process refuses to append to live
 	marks   File   // run/head, open for writing; nil until first needed
@@ -152,9 +153,19 @@ func Create(ctx context.Context, dir string, opts Options, genesis Draft) (*Jour
 func newJournal(dir string, opts Options) *Journal {
 	opts = opts.withDefaults()
 	j := &Journal{opts: opts, fsys: opts.FS, dir: dir}
-	j.appending = newGate(j.fsys, j.path(lockName), opts.LockTimeout)
+	j.appending = newGate(j.fsys, j.path(lockName), opts.LockTimeout, j.readAhead)
 	j.syncing = make(chan struct{}, 1)
 	return j
+}
+
+// readAhead catches up while others hold the lock, so that less is left to do
+// under it. Whatever is wrong with the log is found again there.
+func (j *Journal) readAhead() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.live != nil {
+		_, _ = j.refresh()
+	}
 }
 
 // makeDirs makes the directories and their names durable.

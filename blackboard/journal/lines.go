@@ -79,11 +79,11 @@ func (l *lineReader) next() (line []byte, start int64, err error) {
 	}
 }
 
-// laterClaim says whether a line behind offset, valid in itself, says that the
+// laterClaim says whether a line from offset on, good in itself, says that the
 // record seq was durable.
 func laterClaim(file io.ReaderAt, offset int64, seq uint64) (bool, error) {
 	lines := bufio.NewReaderSize(io.NewSectionReader(file, offset, math.MaxInt64-offset), MaxLineBytes)
-	for first := true; ; first = false {
+	for {
 		line, err := lines.ReadSlice('\n')
 		for err == bufio.ErrBufferFull { // no line of ours: pass over it
 			line = nil
@@ -95,13 +95,29 @@ func laterClaim(file io.ReaderAt, offset int64, seq uint64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if first || line == nil {
+		if line == nil {
 			continue
 		}
-		if r, err := Decode(line[:len(line)-1]); err == nil && r.Synced >= seq {
-			return true, nil
+		line = line[:len(line)-1]
+		// A damaged newline makes two lines one: look for a good one at the end.
+		for at := 0; at >= 0; at = nextStart(line, at+1) {
+			if f, err := parseFrame(line[at:]); err == nil && f.synced >= seq {
+				return true, nil
+			}
 		}
 	}
+}
+
+// nextStart finds where a line could begin, from the given place on; -1 if nowhere.
+func nextStart(line []byte, from int) int {
+	if from >= len(line) {
+		return -1
+	}
+	at := bytes.Index(line[from:], []byte(seqKey))
+	if at < 0 {
+		return -1
+	}
+	return from + at
 }
 
 // lineNumber counts the line that begins at offset; 0 if it cannot be read.

@@ -39,7 +39,7 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	work := map[string]func(string, int, string) error{"append": childAppends, "bare": childBare, "nosync": childNoSync}[args[0]]
+	work := map[string]func(string, int, string) error{"append": childAppends, "bare": childBare}[args[0]]
 	fmt.Println("ready")
 	if _, err := bufio.NewReader(os.Stdin).ReadByte(); err == nil {
 		return fmt.Errorf("unexpected input")

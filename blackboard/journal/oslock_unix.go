@@ -4,6 +4,7 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,7 @@ import (
 type fileLock struct {
 	name string
 	file *os.File
+	info fs.FileInfo // of file
 }
 
 func (l *fileLock) Lock() error {
@@ -29,6 +31,10 @@ func (l *fileLock) take(how int) (bool, error) {
 		if l.file == nil {
 			file, err := os.OpenFile(l.name, os.O_RDONLY|os.O_CREATE, filePerm)
 			if err != nil {
+				return false, err
+			}
+			if l.info, err = file.Stat(); err != nil {
+				_ = file.Close()
 				return false, err
 			}
 			l.file = file
@@ -55,12 +61,8 @@ func (l *fileLock) take(how int) (bool, error) {
 // current says whether the name still stands for the file we hold: if somebody
 // removed it, others lock a new one, and ours excludes nobody.
 func (l *fileLock) current() bool {
-	held, err := l.file.Stat()
-	if err != nil {
-		return false
-	}
 	named, err := os.Stat(l.name)
-	return err == nil && os.SameFile(held, named)
+	return err == nil && os.SameFile(l.info, named)
 }
 
 func (l *fileLock) Unlock() error {

@@ -41,7 +41,7 @@ func (j *Journal) setAside(bad *flaw) error {
 		return storageError("cut off a torn tail", j.path(logName), err)
 	}
 	if err := j.live.file.Sync(); err != nil {
-		return j.setPoison(fmt.Sprintf("a sync failed: %v", err))
+		return j.poisonBySync(err)
 	}
 	return j.report(torn)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"time"
 )
 
 // RepairReport says what Repair found and did.
@@ -45,8 +46,8 @@ func (j *Journal) repair() (RepairReport, error) {
 	noted := j.readHead()
 	lines := newLineReader(seg.file, 0)
 	end := int64(0)
-	bad, err := j.walk(lines, Head{}, func(r Record, _ int64) {
-		report.Head, end = r.Head(), lines.off
+	bad, err := j.walk(lines, Head{}, func(f frame, _ time.Time, _ int64) {
+		report.Head, end = f.head(), lines.off
 	})
 	if err == nil && bad != nil {
 		err = j.judge(seg.file, bad, noted)

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"sort"
@@ -45,9 +46,9 @@ func (j *Journal) openLive() (*segment, error) {
 		if seg.info, err = file.Stat(); err != nil {
 			return storageError("open the log", name, err)
 		}
-		first, err := firstRecord(file)
+		first, err := j.firstRecord(file)
 		if err != nil {
-			return &CorruptError{Path: name, Line: 1, Why: err.Error()}
+			return err
 		}
 		seg.first, seg.prev = first.Head(), first.Prev
 		return nil
@@ -59,13 +60,25 @@ func (j *Journal) openLive() (*segment, error) {
 	return seg, nil
 }
 
-// firstRecord reads the first line. It was durable before the file got its name.
-func firstRecord(file File) (Record, error) {
+// firstRecord reads the first line of a live file. It was durable before the file
+// got its name.
+func (j *Journal) firstRecord(file File) (Record, error) {
 	line, _, err := newLineReader(file, 0).next()
-	if err != nil {
-		return Record{}, fmt.Errorf("the first line: %w", err)
+	var failed *readError
+	if errors.As(err, &failed) {
+		return Record{}, storageError("read the log", j.path(logName), err)
 	}
-	return Decode(line)
+	var r Record
+	if err == nil {
+		r, err = Decode(line)
+	}
+	if err == io.EOF {
+		err = errors.New("the file is empty")
+	}
+	if err != nil {
+		return Record{}, &CorruptError{Path: j.path(logName), Line: 1, Why: err.Error()}
+	}
+	return r, nil
 }
 
 // archived is a closed segment, as its name tells.

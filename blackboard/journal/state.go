@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // flaw is the first place where a live file stops being a chain of whole lines.
@@ -39,17 +40,20 @@ func (j *Journal) refresh() (*flaw, error) {
 	case info.Size() == j.end:
 		return nil, nil
 	}
-	lines := newLineReader(j.live.file, j.end)
-	bad, err := j.walk(lines, j.head, func(r Record, start int64) { j.advance(r, start, lines.off) })
+	lines := &lineReader{file: j.live.file, off: j.end, buf: j.scratch}
+	bad, err := j.walk(lines, j.head, func(f frame, ts time.Time, start int64) {
+		j.advance(f.head(), ts, start, lines.off)
+	})
+	j.scratch = lines.buf
 	if err != nil || bad == nil {
 		return nil, err
 	}
 	return bad, j.judge(j.live.file, bad, j.readHead())
 }
 
-func (j *Journal) advance(r Record, start, end int64) {
-	j.recent.add(r.Seq, start)
-	j.head, j.lastTS, j.end = r.Head(), r.TS, end
+func (j *Journal) advance(head Head, ts time.Time, start, end int64) {
+	j.recent.add(head.Seq, start)
+	j.head, j.lastTS, j.end = head, ts, end
 }
 
 // load looks at a live file for the first time: at its first line, and at its
@@ -108,15 +112,15 @@ func (j *Journal) loadFrom(seg *segment, noted Head) (*flaw, error) {
 	j.recent = starts{}
 	j.head = Head{}
 	lines := newLineReader(seg.file, at)
-	return j.walk(lines, Head{}, func(r Record, start int64) {
-		j.advance(r, start, lines.off)
-		j.durable = max(j.durable, r.Synced)
+	return j.walk(lines, Head{}, func(f frame, ts time.Time, start int64) {
+		j.advance(f.head(), ts, start, lines.off)
+		j.durable = max(j.durable, f.synced)
 	})
 }
 
 // walk goes through the lines as long as they form a chain that continues last;
 // a zero last lets it begin anywhere.
-func (j *Journal) walk(lines *lineReader, last Head, visit func(Record, int64)) (*flaw, error) {
+func (j *Journal) walk(lines *lineReader, last Head, visit func(f frame, ts time.Time, start int64)) (*flaw, error) {
 	for {
 		line, start, err := lines.next()
 		if err == io.EOF {
@@ -128,25 +132,31 @@ func (j *Journal) walk(lines *lineReader, last Head, visit func(Record, int64)) 
 		if err != nil {
 			return nil, storageError("read the log", j.path(logName), err)
 		}
-		r, err := Decode(line)
+		f, err := parseFrame(line)
 		if err == nil && last.Seq > 0 {
-			err = follows(last, r)
+			err = follows(last, f.seq, f.prev)
+		}
+		var ts time.Time
+		if err == nil {
+			ts, err = parseTime(string(f.ts))
 		}
 		if err != nil {
 			return &flaw{offset: start, seq: last.Seq + 1, why: err.Error()}, nil
 		}
-		visit(r, start)
-		last = r.Head()
+		visit(f, ts, start)
+		last = f.head()
 	}
 }
 
-// follows says whether r is the record after last.
-func follows(last Head, r Record) error {
-	if r.Seq != last.Seq+1 {
-		return fmt.Errorf("message %d follows message %d", r.Seq, last.Seq)
+func (f frame) head() Head { return Head{Seq: f.seq, Hash: string(f.hash)} }
+
+// follows says whether a record is the one after last.
+func follows[T string | []byte](last Head, seq uint64, prev T) error {
+	if seq != last.Seq+1 {
+		return fmt.Errorf("message %d follows message %d", seq, last.Seq)
 	}
-	if r.Prev != last.Hash {
-		return fmt.Errorf("message %d does not continue the chain", r.Seq)
+	if string(prev) != last.Hash {
+		return fmt.Errorf("message %d does not continue the chain", seq)
 	}
 	return nil
 }
@@ -237,13 +247,13 @@ func anchorIn(data []byte, noted uint64) (int64, bool) {
 		if length < 0 {
 			break
 		}
-		r, err := Decode(data[at : at+length])
+		f, err := parseFrame(data[at : at+length])
 		switch {
 		case err == nil && first == 0:
-			first = r.Seq
-			durable = max(durable, r.Synced)
+			first = f.seq
+			durable = max(durable, f.synced)
 		case err == nil:
-			durable = max(durable, r.Synced)
+			durable = max(durable, f.synced)
 		case first == 0:
 			return 0, false // look further back, to know which message this was
 		}

@@ -74,11 +74,15 @@ func (j *Journal) flush(seq uint64) error {
 	return storageError("note the durable head", j.path(runName, headName), j.writeHead(head))
 }
 
-// syncFailed makes a failed sync final: pages may be lost that count as clean
-// now, so a second sync could succeed and mean nothing.
 func (j *Journal) syncFailed(cause error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.poisonBySync(cause)
+}
+
+// poisonBySync makes a failed sync final: pages may be lost that count as clean
+// now, so a second sync could succeed and mean nothing. mu must be held.
+func (j *Journal) poisonBySync(cause error) error {
 	return errors.Join(j.setPoison(fmt.Sprintf("a sync failed: %v", cause)), cause)
 }
 
