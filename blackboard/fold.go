@@ -51,25 +51,33 @@ func prepare(s *State, m message.Message) (*tx, error) {
 	x.activations.table, x.agents.table, x.anomalies.table = &s.activations, &s.agents, &s.anomalies
 	x.approvals.table, x.boards.table, x.goals.table = &s.approvals, &s.boards, &s.goals
 	x.meters.table, x.plans.table, x.tallies.table, x.tasks.table = &s.meters, &s.plans, &s.tallies, &s.tasks
-	if err := x.admit(); err != nil {
-		return nil, err
+	err := x.work()
+	if broken := s.Err(); broken != nil {
+		return nil, broken // whatever was concluded came from records that did not load
 	}
-	if err := effects[m.Type()](x); err != nil {
-		return nil, err
-	}
-	x.settle()
-	x.account()
-	if err := s.Err(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return x, nil
 }
 
-// admit checks what holds for every message.
-func (x *tx) admit() error {
+func (x *tx) work() error {
 	if err := x.s.Err(); err != nil {
 		return err
 	}
+	if err := x.admit(); err != nil {
+		return err
+	}
+	if err := effects[x.m.Type()](x); err != nil {
+		return err
+	}
+	x.settle()
+	x.account()
+	return nil
+}
+
+// admit checks what holds for every message.
+func (x *tx) admit() error {
 	if x.m.Body == nil {
 		return fmt.Errorf("%w: the message has no body", message.ErrUnknownType)
 	}

@@ -48,6 +48,8 @@ func openState(b base, seq uint64, hash string) *State {
 	s.plans = newTable(s, b, "plan", noIndex[planTally])
 	s.tallies = newTable(s, b, "tally", noIndex[tally])
 	s.tasks = newTable(s, b, "task", indexTask, "task.all", "task.claim", "task.dependent", "task.goal", "task.held", "task.holder", "task.id", "task.plan")
+	s.tasks.still = stillIndexedTask
+	s.goals.still = func(old, now *Goal) bool { return old.Status == now.Status }
 	return s
 }
 

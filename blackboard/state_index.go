@@ -1,8 +1,7 @@
 package blackboard
 
 import (
-	"fmt"
-	"math"
+	"slices"
 
 	"orch/blackboard/message"
 )
@@ -11,11 +10,24 @@ import (
 const sep = "\x00"
 
 // hex16 orders numbers as text.
-func hex16(n uint64) string { return fmt.Sprintf("%016x", n) }
+func hex16(n uint64) string {
+	var b [16]byte
+	return string(appendHex(b[:0], n, 16))
+}
+
+func appendHex(b []byte, n uint64, digits int) []byte {
+	for shift := 4 * (digits - 1); shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[n>>shift&15])
+	}
+	return b
+}
 
 // orderKey sorts tasks by priority, then creation.
 func (t *Task) orderKey() string {
-	return hex16(uint64(int64(t.Priority))^(1<<63)) + hex16(t.Created.Seq) + fmt.Sprintf("%08x", uint32(min(t.Ordinal, math.MaxUint32)))
+	b := make([]byte, 0, orderLen)
+	b = appendHex(b, uint64(int64(t.Priority))^(1<<63), 16)
+	b = appendHex(b, t.Created.Seq, 16)
+	return string(appendHex(b, uint64(t.Ordinal), 8))
 }
 
 const orderLen = 16 + 16 + 8
@@ -62,6 +74,14 @@ func indexTask(key string, t *Task) []entry {
 		out = append(out, entry{"task.claim", k, key})
 	}
 	return out
+}
+
+// stillIndexedTask tells whether nothing changed that indexTask looks at.
+func stillIndexedTask(a, b *Task) bool {
+	return a.Status == b.Status && a.Waiting == b.Waiting && a.Agent == b.Agent && a.Priority == b.Priority &&
+		a.Created.Seq == b.Created.Seq && a.Ordinal == b.Ordinal && a.Goal == b.Goal && a.For == b.For &&
+		a.PlanID == b.PlanID && a.Sequence == b.Sequence && a.ReadOnly == b.ReadOnly &&
+		slices.Equal(a.Targets, b.Targets) && slices.Equal(a.DependsOn, b.DependsOn)
 }
 
 func indexGoal(key string, g *Goal) []entry {

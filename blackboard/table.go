@@ -47,11 +47,17 @@ type table[T any] struct {
 	kind   string
 	names  []string // of its indexes, ascending
 	index  func(key string, v *T) []entry
+	still  func(old, now *T) bool // whether both surely have the same entries; may be nil
 	base   base
 	faults *faults
 	rows   btree.Map[string, *T] // nil: deleted
 	order  btree.Map[string, string]
+	seen   map[string]*T // values of the base that were decoded lately; the base never changes
 }
+
+// maxSeen bounds the decoded values that are kept: more than a view shows, so
+// that who looks at the same tasks after every message decodes them once.
+const maxSeen = 2048
 
 func (e entry) place() string { return e.index + "\x00" + e.key + "\x00" + e.record }
 
@@ -63,6 +69,9 @@ func (t *table[T]) get(key string) *T {
 	if t.base == nil {
 		return nil
 	}
+	if v, ok := t.seen[key]; ok {
+		return v
+	}
 	raw, ok, err := t.base.get(t.kind, key)
 	if err != nil {
 		t.faults.note(fmt.Errorf("read %s %s of the checkpoint: %w", t.kind, key, err))
@@ -71,7 +80,15 @@ func (t *table[T]) get(key string) *T {
 	if !ok {
 		return nil
 	}
-	return t.decode(key, raw)
+	v := t.decode(key, raw)
+	if v == nil {
+		return nil
+	}
+	if t.seen == nil || len(t.seen) >= maxSeen {
+		t.seen = make(map[string]*T)
+	}
+	t.seen[key] = v
+	return v
 }
 
 func (t *table[T]) decode(key string, raw []byte) *T {
@@ -86,6 +103,9 @@ func (t *table[T]) decode(key string, raw []byte) *T {
 // set puts a value, or deletes the key if v is nil, and moves its index entries.
 func (t *table[T]) set(key string, v *T) {
 	old, had := t.rows.Set(key, v)
+	if had && old != nil && v != nil && t.still != nil && t.still(old, v) {
+		return
+	}
 	if had && old != nil {
 		for _, e := range t.index(key, old) {
 			t.order.Delete(e.place())
@@ -196,7 +216,7 @@ func (t *table[T]) entries() iter.Seq[entry] {
 
 // copy is a table that shares everything with t until either changes.
 func (t *table[T]) copy(f *faults) table[T] {
-	c := table[T]{kind: t.kind, names: t.names, index: t.index, base: t.base, faults: f}
+	c := table[T]{kind: t.kind, names: t.names, index: t.index, still: t.still, base: t.base, faults: f}
 	c.rows, c.order = *t.rows.Copy(), *t.order.Copy()
 	return c
 }
