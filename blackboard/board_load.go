@@ -120,30 +120,44 @@ func (b *Board) foldOverTo(file *checkpoint.File, last uint64) (s *State, tail i
 	if h.Fold != foldVersion || h.Seq == 0 || (b.id != "" && h.Board != b.id) {
 		return nil, 0, errUnfit
 	}
-	fits := false
-	rest := func(yield func(journal.Record, error) bool) {
-		for r, err := range b.log.Read(h.Seq) {
-			var missing *journal.MissingError
-			if errors.As(err, &missing) {
-				return
-			}
-			if err == nil && r.Seq == h.Seq {
-				if fits = r.Hash == h.Head; !fits {
+	s = openState(fileBase{file}, h.Seq, h.Head)
+	tail, err = foldAll(s, b.after(h, last))
+	return s, tail, err
+}
+
+// after yields the records behind the message that a checkpoint stands for, up
+// to last, or errUnfit if the log has another one in its place. The message
+// itself may be gone; then the chain names it.
+func (b *Board) after(h checkpoint.Header, last uint64) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		fits := false
+		for _, from := range []uint64{h.Seq, h.Seq + 1} {
+			for r, err := range b.log.Read(from) {
+				var missing *journal.MissingError
+				if errors.As(err, &missing) && !fits {
+					break
+				}
+				if err != nil {
+					yield(r, err)
 					return
 				}
-				continue
+				fits = fits || r.Seq == h.Seq && r.Hash == h.Head || r.Seq == h.Seq+1 && r.Prev == h.Head
+				if !fits {
+					break
+				}
+				if r.Seq == h.Seq {
+					continue
+				}
+				if r.Seq > last || !yield(r, nil) {
+					return
+				}
 			}
-			if r.Seq > last || !yield(r, err) {
+			if fits {
 				return
 			}
 		}
+		yield(journal.Record{}, errUnfit)
 	}
-	s = openState(fileBase{file}, h.Seq, h.Head)
-	tail, err = foldAll(s, rest)
-	if err == nil && !fits {
-		err = errUnfit
-	}
-	return s, tail, err
 }
 
 // foldAll applies records to s until an error, and counts them.

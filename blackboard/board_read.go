@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"orch/blackboard/checkpoint"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 )
@@ -59,7 +60,8 @@ func decoded(records iter.Seq2[journal.Record, error]) iter.Seq2[message.Message
 func (b *Board) Barrier(ctx context.Context, seq uint64) error { return b.log.Barrier(ctx, seq) }
 
 // View brings the state up to date and calls f with it. The state is f's only
-// while it runs, must not be changed or kept, and f must not call the board.
+// while it runs, must not be changed or kept, and f must not call the board. An
+// error that is a checkpoint.DamagedError is gone when View is called again.
 func (b *Board) View(ctx context.Context, f func(*State) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -70,9 +72,12 @@ func (b *Board) View(ctx context.Context, f func(*State) error) error {
 		return err
 	}
 	err := f(b.state)
+	var damaged *checkpoint.DamagedError
 	if fault := b.state.Err(); fault != nil {
 		b.distrust(fault)
 		return errors.Join(fmt.Errorf("read the board: %w", fault), err)
+	} else if errors.As(err, &damaged) {
+		b.distrust(err)
 	}
 	return err
 }
