@@ -1,0 +1,3 @@
+module example.org/cannot-be-done
+
+go 1.21

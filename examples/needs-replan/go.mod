@@ -1,0 +1,3 @@
+module example.org/needs-replan
+
+go 1.21
