@@ -1,0 +1,194 @@
+// Package executor works on one claimed task: one attempt through the tools,
+// and an honest report of it.
+//
+// It promises that every effect is in the log on both sides, that what it
+// reports as evidence is what the tools returned, that "infeasible" comes with
+// evidence or not at all, and that an attempt whose tool was cut off by a crash
+// is not silently repeated unless that is harmless.
+//
+// It never judges its own result, never retries by itself, and never plans.
+package executor
+
+import (
+	"context"
+	"fmt"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/backend"
+	"orch/roles/step"
+)
+
+// Run does one attempt under the claim of the environment.
+func Run(ctx context.Context, e *step.Env) error {
+	if e.Executor == nil {
+		return &step.NoBackendError{Role: message.Executor}
+	}
+	t, g, err := e.ReadTask(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Status != blackboard.Claimed || t.Fence != e.Fence || t.Agent != e.Agent {
+		return step.ErrMoved
+	}
+	a := attempt{e: e, task: t, goal: g, number: t.Attempt + 1}
+	if doubt := a.doubt(); doubt != "" {
+		return a.report(ctx, backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: doubt}, nil)
+	}
+	working, stop := e.Work(ctx)
+	defer stop()
+	tools := e.Tools(t.SubTask, roles.ConstraintsOf(g), a.workspaceChanged(ctx))
+	done, err := a.execute(working, tools)
+	if err != nil {
+		return a.broken(ctx, working, tools, err)
+	}
+	e.Spend(done.Usage)
+	return a.report(ctx, done, tools.Calls())
+}
+
+// attempt is one try at a task.
+type attempt struct {
+	e      *step.Env
+	task   blackboard.Task
+	goal   blackboard.Goal
+	number int
+}
+
+// doubt is about a call whose process died between its start and its end. A
+// harmless one may be run again; of any other nobody knows whether it took
+// effect, so the attempt says so instead of doing it twice.
+func (a *attempt) doubt() string {
+	open := a.task.OpenCall
+	if open == nil || open.Idempotent {
+		return ""
+	}
+	call := step.Evidence(message.ToolCall{Tool: open.Tool, Input: open.Input, Tail: "its end is unknown"})
+	return call + ": an earlier try died while this ran. Whether it took effect is unknown, so it was not run again."
+}
+
+// workspaceChanged tells whether anything of this plan may have changed the
+// workspace before this attempt.
+func (a *attempt) workspaceChanged(ctx context.Context) bool {
+	if a.task.Attempt > 0 && !a.task.ReadOnly {
+		return true
+	}
+	changed := false
+	err := a.e.Board.View(ctx, func(s *blackboard.State) error {
+		for _, t := range s.PlanTasks(a.goal) {
+			changed = changed || t.ID != a.task.ID && t.PlanID == a.task.PlanID && t.Attempt > 0 && !t.ReadOnly
+		}
+		return nil
+	})
+	return changed && err == nil
+}
+
+// execute hands the task to the backend with what lower sequences produced.
+func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (backend.Execution, error) {
+	in := backend.ExecuteInput{
+		Goal: a.goal.ID, Task: a.task.SubTask, Attempt: a.number, Workspace: a.e.Workspace, Values: a.e.Values,
+		Correction: a.task.Correction, Inputs: map[string]string{},
+	}
+	if a.goal.Spec != nil {
+		in.Spec = *a.goal.Spec
+	}
+	err := a.e.Board.View(ctx, func(s *blackboard.State) error {
+		for _, t := range s.PlanTasks(a.goal) {
+			if t.ID != a.task.ID && t.Sequence <= a.task.Sequence && t.Outcome != nil && t.Outcome.Status == message.Matched {
+				in.Inputs[t.Slot] = t.Outcome.Output
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return backend.Execution{}, fmt.Errorf("read what earlier tasks produced: %w", err)
+	}
+	done, err := a.e.Executor.Execute(ctx, in, tools)
+	if fatal := tools.Fatal(); fatal != nil {
+		return done, fatal // whatever the backend made of it
+	}
+	return done, err
+}
+
+// broken decides what an error means. A lost claim or a broken journal ends
+// the step; being stopped is no result; anything else is the backend's fault
+// and fails the attempt as environmental.
+func (a *attempt) broken(ctx, working context.Context, tools *step.Journalled, err error) error {
+	if cause := context.Cause(working); step.Late(cause) {
+		err = cause
+	}
+	switch {
+	case step.Late(err):
+		r := a.result(backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: "the claim was lost"}, tools.Calls())
+		return a.e.KeepLate(ctx, r)
+	case tools.Fatal() != nil, ctx.Err() != nil:
+		return err
+	}
+	reason := fmt.Sprintf("the backend failed: %v", err)
+	a.e.Log("%s", reason)
+	return a.report(ctx, backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: reason}, tools.Calls())
+}
+
+// report says what came of the attempt.
+func (a *attempt) report(ctx context.Context, done backend.Execution, calls []message.ToolCall) error {
+	r := a.result(done, calls)
+	if len(done.Output) > step.OutputBytes {
+		sha, err := a.e.Board.PutBlob(a.goal.ID, []byte(done.Output))
+		if err != nil {
+			return err
+		}
+		r.Output += "\n[the whole output: blobs/" + sha + "]"
+	}
+	return a.e.SayResult(ctx, a.task.Claim.ID, r)
+}
+
+func (a *attempt) result(done backend.Execution, calls []message.ToolCall) message.ExecutionResult {
+	r := message.ExecutionResult{
+		SubtaskID: a.task.ID, Attempt: a.number, Status: message.Failed, Output: step.Cut(done.Output, step.OutputBytes),
+		Class: done.Class, Reason: step.Cut(done.Reason, step.EvidenceBytes),
+	}
+	if done.Status == message.Completed {
+		r.Status = message.Completed
+	}
+	for _, c := range calls {
+		r.Calls = append(r.Calls, c.Call)
+		r.ToolCalls = append(r.ToolCalls, step.Evidence(c))
+	}
+	r.ToolCalls = bounded(r.ToolCalls)
+	if done.Infeasible != "" {
+		r.Status = message.Failed
+		if len(calls) > 0 || a.task.Attempt > 0 {
+			r.Infeasible = step.Cut(done.Infeasible, step.EvidenceBytes)
+		} else {
+			r.Reason = "called infeasible without having tried anything: " + step.Cut(done.Infeasible, step.EvidenceBytes)
+		}
+	}
+	if r.Status == message.Failed {
+		r.Class = failureClass(r.Class, calls)
+	} else {
+		r.Class, r.Reason = "", ""
+	}
+	return r
+}
+
+// failureClass promotes a failed attempt to environmental if its last call
+// failed unmistakably for a reason outside it. It never demotes.
+func failureClass(said message.FailureClass, calls []message.ToolCall) message.FailureClass {
+	if n := len(calls); n > 0 && calls[n-1].Class == message.Environmental {
+		return message.Environmental
+	}
+	if said == "" {
+		return message.Logical
+	}
+	return said
+}
+
+// bounded keeps the first and the last calls of very many; all are in the log.
+func bounded(calls []string) []string {
+	const most = 100
+	if len(calls) <= most {
+		return calls
+	}
+	left := fmt.Sprintf("… %d calls left out, all are in the log …", len(calls)-most)
+	return append(append(append([]string{}, calls[:most/2]...), left), calls[len(calls)-most/2:]...)
+}

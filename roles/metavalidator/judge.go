@@ -1,0 +1,89 @@
+package metavalidator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/step"
+)
+
+// merge joins what the tasks produced. Without a backend, or when it fails,
+// the outputs stand side by side: nothing is lost, and the summary says so.
+func merge(ctx context.Context, e *step.Env, g blackboard.Goal, outcomes []message.SubTaskOutcome) (output, summary string) {
+	plain := fmt.Sprintf("%d of %d tasks matched", len(outcomes), len(outcomes))
+	if e.Merger == nil {
+		return join(outcomes), plain
+	}
+	merged, err := e.Merger.Merge(ctx, backend.MergeInput{Spec: *g.Spec, Outcomes: outcomes})
+	if err != nil {
+		e.Log("merging failed, the outputs stand side by side: %v", err)
+		return join(outcomes), plain + "; they could not be merged and stand side by side"
+	}
+	e.Spend(merged.Usage)
+	return merged.Output, merged.Summary
+}
+
+func join(outcomes []message.SubTaskOutcome) string {
+	var parts []string
+	for _, o := range outcomes {
+		if text := strings.TrimSpace(o.Output); text != "" {
+			parts = append(parts, fmt.Sprintf("## %s\n\n%s", o.Slot, text))
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// judgeGoal judges the goal's criteria one by one. When all of them pass and
+// some on a model's word alone, those are judged again, independently: a
+// disagreement is a fail, since accepting a wrong result is worse than one
+// more round.
+func judgeGoal(ctx context.Context, e *step.Env, g blackboard.Goal, merged string) []message.Verdict {
+	var verdicts []message.Verdict
+	passed := true
+	for _, c := range g.Plan.TaskCriteria {
+		v := judgeOne(ctx, e, g, c, merged, false)
+		verdicts = append(verdicts, v)
+		passed = passed && v.Passed()
+	}
+	if !passed {
+		return verdicts
+	}
+	for i, c := range g.Plan.TaskCriteria {
+		if verdicts[i].By != message.ByModel {
+			continue
+		}
+		again := judgeOne(ctx, e, g, c, merged, true)
+		again.Second = true
+		if !again.Passed() {
+			again.Evidence = step.Cut("a second, independent judgement disagrees: "+again.Evidence, step.EvidenceBytes)
+			verdicts[i] = again
+			continue
+		}
+		verdicts[i].Second = true
+	}
+	return verdicts
+}
+
+func judgeOne(ctx context.Context, e *step.Env, g blackboard.Goal, c message.Criterion, merged string, second bool) message.Verdict {
+	if c.HasCheck() {
+		return e.Check(ctx, c)
+	}
+	v := step.Unjudged(c)
+	if e.Judge == nil {
+		v.FailureClass, v.Evidence = message.Environmental, "it has no check, and no judge is configured"
+		return v
+	}
+	said, err := e.Judge.Judge(ctx, backend.JudgeInput{
+		Criterion: c, Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true, Second: second,
+	})
+	if err != nil {
+		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+err.Error(), step.EvidenceBytes)
+		return v
+	}
+	e.Spend(said.Usage)
+	return step.Judged(c, said)
+}

@@ -1,0 +1,159 @@
+// Package planner owns the path from a goal to its result: it asks the memory,
+// has a backend propose tasks, and lets code decide whether the proposal may run.
+//
+// It promises that the memory is asked before every plan, that ids are the
+// runtime's, that no plan with a violation is dispatched, and that a refused
+// proposal says why. A plan becomes work all at once, by its manifest: a crash
+// before that leaves drafts, which become void.
+//
+// It never executes, judges, or chooses the kind of change after a failed
+// round: that is the controller's, and the validator here sees that it is obeyed.
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/backend"
+	"orch/roles/step"
+)
+
+// RuleNoApproachLeft is the violation of a plan that could not even be
+// proposed; the controller releases what it blocked when it sees it.
+const RuleNoApproachLeft = "no_approach_left"
+
+// Run does one activation: the question to the memory, or one plan.
+func Run(ctx context.Context, e *step.Env) error {
+	if e.Planner == nil {
+		return &step.NoBackendError{Role: message.Planner}
+	}
+	g, err := e.ReadGoal(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case g.Status != blackboard.GoalOpen || g.PlanCause.ID == "" || g.Spec == nil:
+		return step.ErrMoved
+	case g.Calibration.Cause != g.RoundCause.ID:
+		return ask(ctx, e, g)
+	case g.Calibration.Reply.ID == "":
+		return step.ErrMoved
+	}
+	return plan(ctx, e, g)
+}
+
+// ask queries the memory about the intent and every pair a plan could use.
+func ask(ctx context.Context, e *step.Env, g blackboard.Goal) error {
+	in, err := input(ctx, e, g)
+	if err != nil {
+		return err
+	}
+	candidates, err := e.Planner.Candidates(ctx, in)
+	if err != nil {
+		return fmt.Errorf("list candidates: %w", err)
+	}
+	_, err = e.SayAs(ctx, message.Planner, g.RoundCause.ID, message.MemoryQuery{
+		Space: roles.IntentSpace(g.Spec.Intent), Entity: roles.LocalEntity, Tags: g.Spec.Tags, Candidates: candidates,
+	})
+	return err
+}
+
+func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
+	in, err := input(ctx, e, g)
+	if err != nil {
+		return err
+	}
+	memory := memoryNote(g)
+	e.Log("%s", memory)
+	id, err := e.NewID()
+	if err != nil {
+		return err
+	}
+	proposal, err := e.Planner.Plan(ctx, in)
+	var none *backend.NoPlanError
+	switch {
+	case errors.As(err, &none):
+		return reject(ctx, e, g, message.PlanID(id), exhaustion(none))
+	case err != nil:
+		return fmt.Errorf("propose a plan: %w", err)
+	}
+	e.Spend(proposal.Usage)
+	proposal = normalise(proposal)
+	basis, err := basisOf(ctx, e, g, in)
+	if err != nil {
+		return err
+	}
+	if violations := Validate(proposal, basis); len(violations) > 0 {
+		return reject(ctx, e, g, message.PlanID(id), violations)
+	}
+	p, err := assign(e, g, message.PlanID(id), proposal, basis)
+	if err != nil {
+		return err
+	}
+	return dispatch(ctx, e, g, p, message.DispatchManifest{
+		PlanID: p.ID, TaskID: g.ID, Kept: p.Kept, TaskSpec: *g.Spec, TaskCriteria: p.TaskCriteria,
+		Fingerprint: Fingerprint(proposal, basis), Backend: e.PlannedBy, Playbook: proposal.Source, Memory: memory,
+	})
+}
+
+func exhaustion(none *backend.NoPlanError) []message.Violation {
+	if len(none.Slots) == 0 {
+		return []message.Violation{{Rule: RuleNoApproachLeft, What: "the goal", Because: none.Why}}
+	}
+	var all []message.Violation
+	for _, slot := range none.Slots {
+		all = append(all, message.Violation{Rule: RuleNoApproachLeft, What: slot, Because: none.Why})
+	}
+	return all
+}
+
+// reject says why code refused the proposal. The planner is activated again
+// with that; after the third refusal the controller is.
+func reject(ctx context.Context, e *step.Env, g blackboard.Goal, id message.PlanID, violations []message.Violation) error {
+	for _, v := range violations {
+		e.Log("plan refused: %s: %s: %s", v.Rule, v.What, v.Because)
+	}
+	_, err := e.SayIf(ctx, message.PlanValidator, g.PlanCause.ID, message.PlanRejected{
+		PlanID: id, Attempt: len(g.PlanRejected) + 1, Violations: violations,
+	}, stillAsked(g))
+	return err
+}
+
+// dispatch writes the drafts and then the manifest that makes them work.
+func dispatch(ctx context.Context, e *step.Env, g blackboard.Goal, p Plan, m message.DispatchManifest) error {
+	for _, t := range p.Tasks {
+		if _, err := e.SayIf(ctx, message.Planner, g.PlanCause.ID, t, stillAsked(g)); err != nil {
+			return err
+		}
+		m.SubtaskIDs = append(m.SubtaskIDs, t.ID)
+	}
+	m.DispatchedAt = e.Clock.Now().UTC()
+	_, err := e.SayIf(ctx, message.Planner, g.PlanCause.ID, m, stillAsked(g))
+	return err
+}
+
+// stillAsked holds while the goal waits for exactly this plan.
+func stillAsked(g blackboard.Goal) func(*blackboard.State) error {
+	return func(s *blackboard.State) error {
+		now, ok := s.Goal(g.ID)
+		if !ok || now.Status == blackboard.GoalEnded || now.PlanCause.ID != g.PlanCause.ID {
+			return step.ErrMoved
+		}
+		return nil
+	}
+}
+
+// memoryNote says in one sentence what of the memory the plan rests on.
+func memoryNote(g blackboard.Goal) string {
+	a := g.Calibration.Answer
+	if a == nil {
+		return "the memory gave no answer: planned without it"
+	}
+	c := roles.ConstraintsOf(blackboard.Goal{Calibration: g.Calibration})
+	return fmt.Sprintf("the memory answered with %d rules and %d potentials: %d to avoid, %d to prefer, %d to be careful with",
+		len(a.SOPs), len(a.Potentials), len(c.MustNot), len(c.Prefer), len(c.Caution))
+}

@@ -1,0 +1,118 @@
+package steptest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/tool"
+)
+
+// Perceiver answers with what it is told to, and remembers what it was asked.
+type Perceiver struct {
+	Say   func(backend.PerceiveInput) (backend.Perception, error) // nil repeats the words
+	Asked []backend.PerceiveInput
+}
+
+// Perceive implements backend.Perceiver.
+func (p *Perceiver) Perceive(_ context.Context, in backend.PerceiveInput) (backend.Perception, error) {
+	p.Asked = append(p.Asked, in)
+	if p.Say == nil {
+		return backend.Perception{Intent: in.Input.Text}, nil
+	}
+	return p.Say(in)
+}
+
+// Planner proposes what it is told to, and remembers what it was asked.
+type Planner struct {
+	Pairs   []message.Pair
+	Propose func(backend.PlanInput) (backend.Proposal, error)
+	Asked   []backend.PlanInput
+}
+
+// Candidates implements backend.Planner.
+func (p *Planner) Candidates(context.Context, backend.PlanInput) ([]message.Pair, error) {
+	return p.Pairs, nil
+}
+
+// Plan implements backend.Planner.
+func (p *Planner) Plan(_ context.Context, in backend.PlanInput) (backend.Proposal, error) {
+	p.Asked = append(p.Asked, in)
+	return p.Propose(in)
+}
+
+// Executor does what it is told to, and remembers what it was asked.
+type Executor struct {
+	Act   func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) // nil completes
+	Asked []backend.ExecuteInput
+}
+
+// Execute implements backend.Executor.
+func (x *Executor) Execute(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+	x.Asked = append(x.Asked, in)
+	if x.Act == nil {
+		return backend.Execution{Status: message.Completed, Output: "done by " + in.Task.Approach}, nil
+	}
+	return x.Act(ctx, in, tools)
+}
+
+// Judge judges as it is told to, and remembers what it was asked.
+type Judge struct {
+	Say   func(backend.JudgeInput) (backend.Judgement, error) // nil passes with evidence
+	Asked []backend.JudgeInput
+}
+
+// Judge implements backend.Judge.
+func (j *Judge) Judge(_ context.Context, in backend.JudgeInput) (backend.Judgement, error) {
+	j.Asked = append(j.Asked, in)
+	if j.Say == nil {
+		return backend.Judgement{Pass: true, Evidence: "it is there"}, nil
+	}
+	return j.Say(in)
+}
+
+// Box runs shell commands by looking them up. A command it does not know
+// succeeds without output. Commands that begin with "read" are idempotent.
+type Box struct {
+	mu      sync.Mutex
+	Results map[string]tool.Result
+	During  func(command string) // called while a command runs
+	Ran     []string
+}
+
+// Command is the shell command of a call.
+func Command(c tool.Call) string {
+	var in tool.ShellInput
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return string(c.Input)
+	}
+	return in.Command
+}
+
+// Do implements step.Box.
+func (b *Box) Do(_ context.Context, c tool.Call) tool.Result {
+	command := Command(c)
+	b.mu.Lock()
+	b.Ran = append(b.Ran, command)
+	b.mu.Unlock()
+	if b.During != nil {
+		b.During(command)
+	}
+	r := b.Results[command]
+	if r.Head == "" && r.Tail == "" {
+		r.Head, r.Tail = string(r.Output), string(r.Output)
+	}
+	return r
+}
+
+// Idempotent implements step.Box.
+func (b *Box) Idempotent(c tool.Call) bool { return strings.HasPrefix(Command(c), "read") }
+
+// Target implements step.Box.
+func (b *Box) Target(c tool.Call) (approach, target string) {
+	program, _, _ := strings.Cut(Command(c), " ")
+	return "shell:" + program, Command(c)
+}
