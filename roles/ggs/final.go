@@ -99,11 +99,23 @@ func accomplished(last sensed) []string {
 	return out
 }
 
+// maxOutputBytes bounds the output in a result, so that the result always fits a
+// line of the log: a goal must not stay open because it has too much to say.
+const maxOutputBytes = 256 << 10
+
 // output is the merged result, or what the tasks that matched put out.
 func output(last sensed) string {
-	if last.merged != "" {
-		return last.merged
+	text := last.merged
+	if text == "" {
+		text = outputs(last)
 	}
+	if len(text) <= maxOutputBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxOutputBytes], "") + "\n… (cut; the outputs of the tasks have the rest)"
+}
+
+func outputs(last sensed) string {
 	var parts []string
 	for _, o := range last.outcomes {
 		if o.Status == message.Matched && o.Output != "" {

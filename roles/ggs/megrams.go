@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
+	"orch/roles"
 )
 
 // weights are a row of the quantization matrix: how strong a memory is, whether
@@ -28,9 +29,6 @@ const (
 	categoryProcedure  = "procedure"
 	categoryConstraint = "constraint"
 )
-
-// envLocal is the entity of everything that is learned about an intent.
-const envLocal = "env:local"
 
 // notebook collects the Megrams of one decision. Their ordinals make each unique
 // together with the round that caused it.
@@ -92,7 +90,7 @@ func (s situation) noteEnd(n *notebook, r ruling, space string) {
 	if t := s.approachesNow(); t != "" {
 		lesson += " with " + t
 	}
-	n.write(r.directive, matrix[r.directive], space, envLocal, category, lesson)
+	n.write(r.directive, matrix[r.directive], space, roles.LocalEntity, category, lesson)
 	before := s.before()
 	if before == nil || r.directive == message.Abandon {
 		return

@@ -1,0 +1,37 @@
+package ggs
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+)
+
+// A fact a person declares is remembered at the level of common sense, at once
+// and without decay.
+const (
+	levelCommonSense = "C"
+	factStrength     = 0.9
+)
+
+// remember is the decision about a goal that is a fact to remember, not work to
+// do: nothing is planned, nothing is measured, and everything is accepted.
+func remember(policy string, g blackboard.Goal, now time.Time, newID func() string) Decision {
+	words := strings.TrimSpace(g.Spec.RawInput)
+	return Decision{
+		Final: &message.FinalResult{
+			TaskID: g.ID, Policy: policy, Summary: "Remembered: " + short(words), Output: words,
+			PrevDirective: message.Init, Directive: message.Accept, MacroState: message.Accept,
+			Rationale: "It is a fact to remember, not work to do.",
+		},
+		Megrams: []message.Megram{{
+			ID: newID(), Level: levelCommonSense, CreatedAt: now, Space: roles.IntentSpace(g.Spec.Intent), Entity: roles.LocalEntity,
+			Content: message.MegramContent{Lesson: words, Tags: g.Spec.Tags, Category: categoryFact},
+			State:   message.Accept, F: factStrength, Sigma: 1, Ordinal: 1,
+		}},
+		Trace: []string{fmt.Sprintf("accept: %s is a fact to remember", g.ID)},
+	}
+}

@@ -1,0 +1,167 @@
+package ggs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+)
+
+// Board is what the resident needs of the blackboard. *blackboard.Board is one.
+type Board interface {
+	View(context.Context, func(*blackboard.State) error) error
+	Watch(ctx context.Context, from uint64) iter.Seq2[message.Message, error]
+	Append(context.Context, message.Message, ...blackboard.AppendOption) (message.Message, error)
+}
+
+// Resident answers the rounds of every goal on a board as they come up.
+//
+// For one round it writes the Megrams first and the directive or result last, as
+// the commit. Each is appended only while the round is unanswered and unless it
+// is there already. So being killed in between, or a second resident, changes
+// nothing: every Megram and every answer is written once.
+type Resident struct {
+	Board Board
+	NewID func() string    // of Megrams
+	Now   func() time.Time // dates Megrams
+	// Setup says which policy decides for a goal, with which numbers.
+	Setup func(blackboard.Goal) (policy string, p Params, err error)
+}
+
+// Run follows the log until ctx is done, and then returns its error. A goal
+// that can't be answered does not keep the others from being answered, but ends
+// Run with its error after they have been looked at once.
+func (r *Resident) Run(ctx context.Context) error {
+	var goals []message.GoalID
+	var head uint64
+	err := r.Board.View(ctx, func(s *blackboard.State) error {
+		head, _ = s.Head()
+		for _, g := range s.OpenGoals() {
+			goals = append(goals, g.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range goals {
+		err = errors.Join(err, r.Answer(ctx, id))
+	}
+	if err != nil {
+		return err
+	}
+	for m, err := range r.Board.Watch(ctx, head+1) {
+		if err != nil {
+			return fmt.Errorf("follow the log: %w", err)
+		}
+		if !wakes(m.Type()) {
+			continue
+		}
+		if err := r.Answer(ctx, m.Goal); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// wakes tells whether a message may leave something to answer.
+func wakes(t message.Type) bool {
+	return slices.Contains([]message.Type{
+		message.ReplanRequest{}.Type(), message.OutcomeSummary{}.Type(), message.PlanRejected{}.Type(), message.TaskSpec{}.Type(),
+	}, t)
+}
+
+// Answer answers the open round of a goal. Without one it does nothing.
+func (r *Resident) Answer(ctx context.Context, id message.GoalID) error {
+	var g blackboard.Goal
+	err := r.Board.View(ctx, func(s *blackboard.State) error {
+		g, _ = s.Goal(id)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	q := openQuestion(g)
+	if q.cause == "" {
+		return nil
+	}
+	policy, p, err := r.Setup(g)
+	if err != nil {
+		return fmt.Errorf("set up the controller of goal %s: %w", id, err)
+	}
+	if q.fact {
+		return r.commit(ctx, g, q, remember(policy, g, r.Now(), r.NewID))
+	}
+	d, err := Decide(policy, p, historyOf(g), r.Now(), r.NewID)
+	if err != nil {
+		return fmt.Errorf("decide about goal %s: %w", id, err)
+	}
+	return r.commit(ctx, g, q, d)
+}
+
+// question is what a goal waits for the controller to answer.
+type question struct {
+	cause   message.ID // empty: nothing
+	fact    bool       // a fact to remember, not a round
+	written []string   // Megrams that are there already
+}
+
+func openQuestion(g blackboard.Goal) question {
+	if g.Status == blackboard.GoalEnded || g.Spec == nil {
+		return question{}
+	}
+	if n := len(g.Rounds); n > 0 && g.Rounds[n-1].Answer.Seq == 0 {
+		return question{cause: g.Rounds[n-1].Ref.ID, written: g.Rounds[n-1].Megrams}
+	}
+	if g.Spec.Declarative {
+		return question{cause: g.SpecRef.ID, fact: true, written: g.Megrams}
+	}
+	return question{}
+}
+
+func historyOf(g blackboard.Goal) History {
+	h := History{Goal: g.ID, Intent: g.Spec.Intent, Space: roles.IntentSpace(g.Spec.Intent), Strict: g.Input.Strict}
+	for _, round := range g.Rounds {
+		h.Rounds = append(h.Rounds, Round{Request: round.Request, Summary: round.Summary, PlanFailure: round.PlanFailure, Directive: round.Directive})
+	}
+	return h
+}
+
+// errAnswered: somebody else has answered, or written this Megram.
+var errAnswered = errors.New("already answered")
+
+func (r *Resident) commit(ctx context.Context, g blackboard.Goal, q question, d Decision) error {
+	for _, m := range d.Megrams {
+		name := fmt.Sprintf("%s:%d", m.Type(), m.Ordinal)
+		if slices.Contains(q.written, name) {
+			continue
+		}
+		if err := r.say(ctx, g.ID, q.cause, m, name); err != nil {
+			return err
+		}
+	}
+	return r.say(ctx, g.ID, q.cause, d.Body(), "")
+}
+
+// say appends an answer to a question that is still open. An answer that is
+// there already is as good as this one.
+func (r *Resident) say(ctx context.Context, id message.GoalID, cause message.ID, body message.Body, name string) error {
+	stillOpen := func(s *blackboard.State) error {
+		g, _ := s.Goal(id)
+		if q := openQuestion(g); q.cause != cause || slices.Contains(q.written, name) {
+			return errAnswered
+		}
+		return nil
+	}
+	m := message.Message{From: message.GGS, Goal: id, Subject: string(id), Cause: cause, Body: body}
+	if _, err := r.Board.Append(ctx, m, blackboard.If(stillOpen)); err != nil && !errors.Is(err, errAnswered) {
+		return fmt.Errorf("answer goal %s: %w", id, err)
+	}
+	return nil
+}
