@@ -70,7 +70,7 @@ func (b *Backend) Perceive(ctx context.Context, in backend.PerceiveInput) (backe
 		return backend.Perception{}, err
 	}
 	out := backend.Perception{Intent: intent, Tags: append([]string{p.Name}, p.Tags...)}
-	if dir := p.fromIntent(in.Input.Text).text("dir"); dir != "" {
+	if dir := cleanPath(p.fromIntent(in.Input.Text).text("dir"), b.opt.Home); dir != "" {
 		out.Constraints.Scope = &dir
 	}
 	return out, nil
