@@ -46,6 +46,9 @@ func previous(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, boo
 			}
 			prev := backend.PreviousTask{ID: t.ID, Slot: t.Slot, Approach: t.Approach, Target: t.Target, Plan: p.ID, Status: message.Skipped}
 			now, known := task(t.ID)
+			if known {
+				prev.Action = now.Action
+			}
 			o, judged := outcomes[t.ID]
 			if known && now.Outcome != nil {
 				o, judged = *now.Outcome, true
