@@ -25,8 +25,8 @@ type Config struct {
 	Limits     Limits           `yaml:"limits"`
 	Budget     Budget           `yaml:"budget"`
 	Models     map[string]Model `yaml:"models"` // by role; "default" for the rest
-	Allow      []string         `yaml:"allow"` // permissions for every goal: "action:pattern", see docs/safety.md
-	Deny       []string         `yaml:"deny"`  // what no permission can give
+	Allow      []string         `yaml:"allow"`  // permissions for every goal: "action:pattern", see docs/safety.md
+	Deny       []string         `yaml:"deny"`   // what no permission can give
 	View       View             `yaml:"view"`
 	Journal    Journal          `yaml:"journal"`
 	Search     Search           `yaml:"web_search"`

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/message"
+	"orch/blackboard/view"
+	"orch/roles/config"
+)
+
+// Exit codes of orch, as docs/exit-codes.md lists them.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitAbandoned   = 3
+	exitSuspended   = 4
+	exitAgain       = 42
+	exitInterrupted = 130
+)
+
+// app is what every command is given: streams, global flags, and how to open the board.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	dir      string // where to look for .orch, --dir
+	asJSON   bool
+	unsafeFS bool
+}
+
+// exitError carries an exit code out of a command. A nil cause prints nothing.
+type exitError struct {
+	code  int
+	cause error
+}
+
+func (e *exitError) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.cause.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.cause }
+
+// hinted is an error that names the next command.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Hint() string  { return h.hint }
+func (h hinted) Unwrap() error { return h.error }
+
+// usagef is a mistake of the caller: exit 2, with a hint.
+func usagef(hint, format string, args ...any) error {
+	return &exitError{code: exitUsage, cause: hinted{fmt.Errorf(format, args...), hint}}
+}
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, in io.Reader, out, errw io.Writer) int {
+	a := &app{in: in, out: out, err: errw}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	return a.finish(root.ExecuteContext(ctx))
+}
+
+// finish prints an error the way people see all of them and picks the exit code.
+func (a *app) finish(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	var e *exitError
+	if errors.As(err, &e) && e.cause == nil {
+		return code
+	}
+	fmt.Fprintf(a.err, "error: %s\n", err)
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		fmt.Fprintf(a.err, "hint: %s\n", h.Hint())
+	}
+	return code
+}
+
+func exitCode(err error) int {
+	var e *exitError
+	var c *config.Error
+	var u interface{ Usage() bool }
+	switch {
+	case errors.As(err, &e):
+		return e.code
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &c), errors.As(err, &u) && u.Usage():
+		return exitUsage
+	}
+	return exitInternal
+}
+
+// root is the project directory: where .orch is, found upwards.
+func (a *app) root() (string, error) {
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return "", fmt.Errorf("resolve directory: %w", err)
+	}
+	root, err := blackboard.Find(dir)
+	if err != nil {
+		return "", &exitError{code: exitUsage, cause: err}
+	}
+	return root, nil
+}
+
+// session is an open board together with the view it keeps fresh.
+type session struct {
+	*blackboard.Board
+	keeper *view.Keeper
+	agent  message.AgentID
+	warn   func(error)
+	unsure bool // an edit of the view waits, because it may not be a person's
+}
+
+// Close leaves the view as fresh as the log, unless another process is about to.
+func (s *session) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	s.tend(ctx, s.keeper.Flush)
+	return s.Board.Close()
+}
+
+// tend writes the view, and takes a person's edit of it in first if there is one.
+func (s *session) tend(ctx context.Context, write func(context.Context, view.Board) (view.Freshness, error)) view.Freshness {
+	f, err := write(ctx, view.Of(s.Board))
+	if err == nil && f.Edited {
+		err = s.importEdit(ctx)
+		if err == nil {
+			f, err = write(ctx, view.Of(s.Board))
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		s.warn(fmt.Errorf("keep state.yaml fresh: %w", err))
+	}
+	return f
+}
+
+// open opens the board of the project to write to it as one agent.
+func (a *app) open(id blackboard.Identity) (*session, error) {
+	root, err := a.root()
+	if err != nil {
+		return nil, err
+	}
+	return a.openAt(root, id)
+}
+
+func (a *app) openAt(root string, id blackboard.Identity) (*session, error) {
+	cfg, err := a.config(root)
+	if err != nil {
+		return nil, err
+	}
+	b, err := blackboard.Open(root, a.options(id))
+	if err != nil {
+		return nil, err
+	}
+	keeper := view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}, Show: view.Options{MaxTasks: cfg.View.MaxTasks}})
+	return &session{Board: b, keeper: keeper, agent: id.Agent, warn: a.warn}, nil
+}
+
+// warn says what went wrong without stopping the command.
+func (a *app) warn(err error) {
+	if !a.asJSON {
+		fmt.Fprintf(a.err, "warning: %s\n", err)
+	}
+}
+
+// read opens the board of the project without taking a lock.
+func (a *app) read() (*blackboard.Board, error) {
+	root, err := a.root()
+	if err != nil {
+		return nil, err
+	}
+	o := a.options(blackboard.Identity{})
+	o.ReadOnly = true
+	return blackboard.Open(root, o)
+}
+
+func (a *app) options(id blackboard.Identity) blackboard.Options {
+	state, err := blackboard.UserStateDir(os.Getenv)
+	if err != nil {
+		state = "" // without a home nothing can be noted there; the board works all the same
+	}
+	return blackboard.Options{
+		StateDir: state,
+		FS:       journal.OSFS{}, Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
+		Identity: id, UnsafeFS: a.unsafeFS,
+	}
+}
+
+// person is the identity of whoever types at the terminal.
+func person() blackboard.Identity {
+	return blackboard.Identity{Agent: "human-1", Speaks: []message.Role{message.Human, message.Board}, Via: "terminal"}
+}
+
+// config reads the configuration of the project.
+func (a *app) config(root string) (config.Config, error) {
+	return config.Load(filepath.Join(root, ".orch", "config.yaml"))
+}
+
+// printJSON writes one value as indented JSON with a final newline.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// terminal tells whether a stream is a terminal a person looks at.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// newRoot builds the command tree.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "orch",
+		Short:         "run autonomous work that converges or stops honestly",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef(c.CommandPath()+" --help", "%s", err)
+	})
+	f := root.PersistentFlags()
+	f.StringVarP(&a.dir, "dir", "C", ".", "directory of the project")
+	f.BoolVar(&a.asJSON, "json", false, "print JSON for programs")
+	f.BoolVar(&a.unsafeFS, "unsafe-fs", false, "work on a network file system although locks may not hold there")
+	root.AddCommand(commands(a)...)
+	return root
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/supervisor"
+	"orch/roles/trust"
+)
+
+// newBrake makes one of the commands by which a person stops work.
+func newBrake(a *app, use, short, file string, body func(reason string) message.Body) *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs, Example: "  orch " + use + " --reason \"looking at the plan\"",
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.open(person())
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			if body != nil {
+				if err := a.sayOnce(c.Context(), b, body(reason)); err != nil {
+					return err
+				}
+			}
+			// The file reaches supervisors at once and outlives a lost message.
+			if err := os.WriteFile(filepath.Join(b.Dir(), file), []byte(reason+"\n"), 0o644); err != nil {
+				return fmt.Errorf("set the brake: %w", err)
+			}
+			return a.report(map[string]any{"version": 1, "brake": use}, "%s; `orch resume` lifts it", use)
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "by hand", "why, for the record")
+	return c
+}
+
+// sayOnce appends a brake message; one that is set already is no error.
+func (a *app) sayOnce(ctx context.Context, b *session, body message.Body) error {
+	_, err := b.Append(ctx, message.Message{From: message.Human, To: message.All, Body: body})
+	if supervisor.Refused(err) {
+		return nil
+	}
+	return err
+}
+
+func newPause(a *app) *cobra.Command {
+	return newBrake(a, "pause", "start no new step until orch resume", supervisor.PauseFile,
+		func(r string) message.Body { return message.Paused{Reason: r} })
+}
+
+func newCheckpoint(a *app) *cobra.Command {
+	return newBrake(a, "checkpoint", "let running steps finish, then wait for a person", supervisor.CheckpointFile,
+		func(r string) message.Body { return message.CheckpointReached{Name: "by hand", Reason: r} })
+}
+
+func newAbort(a *app) *cobra.Command {
+	return newBrake(a, "abort", "stop all running steps now; goals stay open", supervisor.AbortFile, nil)
+}
+
+func newResume(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "resume", Short: "lift a pause or a checkpoint", Args: cobra.NoArgs, Example: "  orch resume",
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.open(person())
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			for _, f := range []string{supervisor.PauseFile, supervisor.CheckpointFile, supervisor.AbortFile} {
+				if err := os.Remove(filepath.Join(b.Dir(), f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("remove the brake: %w", err)
+				}
+			}
+			if err := a.sayOnce(c.Context(), b, message.Resumed{Reason: "by hand"}); err != nil {
+				return err
+			}
+			return a.report(map[string]any{"version": 1, "resumed": true}, "resumed; `orch run --continue` goes on if nothing runs")
+		},
+	}
+}
+
+func newAnswer(a *app) *cobra.Command {
+	var goal string
+	c := &cobra.Command{
+		Use: "answer [TEXT…]", Short: "answer the open questions of a goal, in order; none means proceed",
+		Example: "  orch answer \"only the api folder\" \"no deadline\"",
+		RunE: func(c *cobra.Command, args []string) error {
+			root, err := a.root()
+			if err != nil {
+				return err
+			}
+			g, err := a.goalThat(c.Context(), goal, "has an open question", func(g blackboard.Goal) bool {
+				return g.Suspended != nil && g.Suspended.Why == "clarification"
+			})
+			if err != nil {
+				return err
+			}
+			if err := a.answer(c.Context(), root, g, args); err != nil {
+				return err
+			}
+			return a.report(map[string]any{"version": 1, "goal": g.ID}, "answered; `orch run --continue %s` goes on", g.ID)
+		},
+	}
+	c.Flags().StringVar(&goal, "goal", "", "which goal, if several wait")
+	return c
+}
+
+// goalThat finds the one open goal that fits.
+func (a *app) goalThat(ctx context.Context, id, what string, fits func(blackboard.Goal) bool) (blackboard.Goal, error) {
+	b, err := a.read()
+	if err != nil {
+		return blackboard.Goal{}, err
+	}
+	defer b.Close()
+	var found []blackboard.Goal
+	err = b.View(ctx, func(st *blackboard.State) error {
+		for _, g := range st.OpenGoals() {
+			if (id == "" || string(g.ID) == id) && fits(g) {
+				found = append(found, g)
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return blackboard.Goal{}, err
+	case len(found) == 0:
+		return blackboard.Goal{}, usagef("orch goals", "no open goal %s", what)
+	case len(found) > 1:
+		return blackboard.Goal{}, usagef("name one with --goal", "%d open goals fit", len(found))
+	}
+	return found[0], nil
+}
+
+func newAllow(a *app) *cobra.Command { return newPermission(a, "allow", true) }
+func newDeny(a *app) *cobra.Command  { return newPermission(a, "deny", false) }
+
+func newPermission(a *app, use string, yes bool) *cobra.Command {
+	var always bool
+	short := "give a permission that a tool call asked for"
+	if !yes {
+		short = "refuse a permission that a tool call asked for"
+	}
+	c := &cobra.Command{
+		Use: use + " [REQUEST]", Short: short + "; without an id, list what is asked", Args: cobra.MaximumNArgs(1),
+		Example: "  orch " + use + " a1b2c3",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listApprovals(c.Context())
+			}
+			return a.decide(c.Context(), args[0], yes, always)
+		},
+	}
+	if yes {
+		c.Flags().BoolVar(&always, "always", false, "also for later goals of this project")
+	}
+	return c
+}
+
+func (a *app) listApprovals(ctx context.Context) error {
+	b, err := a.read()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	open := []blackboard.Approval{}
+	err = b.View(ctx, func(st *blackboard.State) error {
+		for _, p := range st.Approvals() {
+			if p.Given.Seq == 0 {
+				open = append(open, p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"version": 1, "approvals": open})
+	}
+	for _, p := range open {
+		fmt.Fprintf(a.out, "%s  %s  %s\n", p.Request, p.Tool, p.Reason)
+	}
+	if len(open) == 0 {
+		fmt.Fprintln(a.out, "nothing is asked")
+	}
+	return nil
+}
+
+func (a *app) decide(ctx context.Context, request string, yes, always bool) error {
+	b, err := a.open(person())
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	var p blackboard.Approval
+	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		found := false
+		for _, q := range st.Approvals() {
+			if q.Request == request || len(request) >= 4 && strings.HasPrefix(q.Request, request) {
+				p, found = q, true
+			}
+		}
+		if !found {
+			return message.Message{}, usagef("orch allow lists them", "nobody asked for %q", request)
+		}
+		given := message.ApprovalGiven{Request: p.Request, Allowed: yes, Always: always}
+		if yes {
+			given.Rule = p.Rule
+		}
+		return message.Message{From: message.Human, To: message.All, Goal: p.Goal, Subject: string(p.Task), Cause: p.Asked.ID, Body: given}, nil
+	})
+	if err != nil {
+		return err
+	}
+	word := "refused"
+	if yes {
+		word = "allowed"
+	}
+	return a.report(map[string]any{"version": 1, "request": p.Request, "allowed": yes}, "%s %s: %s", word, p.Request, p.Reason)
+}
+
+func newUnblock(a *app) *cobra.Command {
+	return newLift(a, "unblock TASK", "make a BLOCKED task claimable again", "  orch unblock 0198c1 --reason \"the spec says so now\"", true)
+}
+
+func newRetry(a *app) *cobra.Command {
+	return newLift(a, "retry [GOAL]", "give a suspended goal another chance after crashes, a cap or a stall", "  orch retry make_the_tests_pass", false)
+}
+
+func newLift(a *app, use, short, example string, task bool) *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: use, Short: short, Example: example, Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.lift(c.Context(), args, task, reason) },
+	}
+	c.Flags().StringVar(&reason, "reason", "by hand", "why, for the record")
+	return c
+}
+
+func (a *app) lift(ctx context.Context, args []string, task bool, reason string) error {
+	if task && len(args) == 0 {
+		return usagef("orch task ls --status BLOCKED", "name the task")
+	}
+	b, err := a.open(person())
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	var what string
+	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		m := message.Message{From: message.Human, To: message.All}
+		body := message.Unblocked{Reason: reason}
+		if task {
+			t, err := resolveTask(st, args[0])
+			if err != nil {
+				return m, err
+			}
+			body.Task, m.Goal, m.Subject = t.ID, t.Goal, string(t.ID)
+		} else {
+			g, err := pickGoal(st, args)
+			if err != nil {
+				return m, err
+			}
+			m.Goal, m.Subject = g.ID, string(g.ID)
+		}
+		m.Body, what = body, m.Subject
+		return m, nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.report(map[string]any{"version": 1, "unblocked": what}, "%s may go on; `orch run --continue` if nothing runs", what)
+}
+
+func newTrust(a *app) *cobra.Command {
+	var list bool
+	c := &cobra.Command{
+		Use: "trust", Short: "trust the configuration, hooks and playbooks that came with this repository", Args: cobra.NoArgs,
+		Long: `Trust exactly the present content of .orch/config.yaml, hooks, playbooks and
+values.md where git tracks them. A later change needs trust again.`,
+		Example: "  orch trust --list\n  orch trust",
+		RunE: func(c *cobra.Command, _ []string) error {
+			root, err := a.root()
+			if err != nil {
+				return err
+			}
+			dir, err := trust.StateDir()
+			if err != nil {
+				return err
+			}
+			var files []trust.File
+			if list {
+				files, err = trust.Foreign(c.Context(), root)
+			} else {
+				files, err = trust.Open(dir).Add(c.Context(), root)
+			}
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"version": 1, "files": append([]trust.File{}, files...)})
+			}
+			for _, f := range files {
+				fmt.Fprintf(a.out, "%s  %s\n", f.Hash[:12], f.Path)
+			}
+			if len(files) == 0 {
+				fmt.Fprintln(a.out, "nothing here came with the repository")
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "show what would be trusted, and change nothing")
+	return c
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"orch/blackboard/message"
+	"orch/roles/ggs"
+)
+
+// display turns messages into the lines a person reads. It is a function of
+// the messages it was shown; it never asks the board.
+type display struct {
+	paint   paint
+	tasks   map[message.TaskID]message.SubTask
+	round   int
+	cost    float64
+	epsilon float64 // |∇L| below it is shown as a plateau
+}
+
+func newDisplay(p paint) *display {
+	return &display{paint: p, epsilon: ggs.Defaults(ggs.LikeForLike).Epsilon, tasks: map[message.TaskID]message.SubTask{}}
+}
+
+// lines is what one message means to a person; most messages mean nothing.
+func (d *display) lines(m message.Message) []string {
+	switch b := m.Body.(type) {
+	case message.UserInput:
+		return []string{d.head("goal", string(m.Goal)+": "+oneLine(b.Text, 100))}
+	case message.ClarificationQuestion:
+		return append([]string{d.head("question", fmt.Sprintf("round %d", b.Round))}, bullets(b.Questions)...)
+	case message.TaskSpec:
+		return []string{d.head("perceived", oneLine(b.Intent, 110))}
+	case message.MemoryTimeout:
+		return []string{d.head("memory", "none: "+b.Reason)}
+	case message.MemoryAnswer:
+		return []string{d.head("memory", fmt.Sprintf("%d rules, %d known pairs", len(b.SOPs), len(b.Potentials)))}
+	case message.SubTask:
+		d.tasks[b.ID] = b
+	case message.DispatchManifest:
+		return d.plan(b)
+	case message.PlanRejected:
+		return d.rejected(b)
+	case message.ExecutionResult:
+		return d.executed(b)
+	case message.CorrectionSignal:
+		return []string{d.item(d.paint.yellow("↻"), b.SubtaskID, "correction: "+oneLine(b.WhatToDo, 100))}
+	case message.SubTaskOutcome:
+		return d.outcome(b)
+	case message.ReplanRequest:
+		return d.replan(b)
+	case message.PlanDirective:
+		return d.directive(b)
+	case message.FinalResult:
+		return d.final(b)
+	case message.StepEnded:
+		d.cost += b.Cost
+		return d.ended(b)
+	}
+	return d.interruptions(m)
+}
+
+// interruptions are the lines for what stops or endangers a run.
+func (d *display) interruptions(m message.Message) []string {
+	switch b := m.Body.(type) {
+	case message.ApprovalRequest:
+		return []string{d.head("permission", fmt.Sprintf("%s needs a yes: %s", b.Tool, b.Reason)),
+			d.cont("orch allow " + b.Request + "   or   orch deny " + b.Request)}
+	case message.CheckpointReached:
+		return []string{d.head("checkpoint", b.Name+": "+b.Reason)}
+	case message.BudgetReached:
+		return []string{d.head("budget", fmt.Sprintf("%s cap %.4g reached (%.4g used)", b.Cap, b.Limit, b.Used))}
+	case message.Paused:
+		return []string{d.head("paused", b.Reason)}
+	case message.Resumed:
+		return []string{d.head("resumed", b.Reason)}
+	case message.Aborted:
+		return []string{d.head("aborted", b.Reason)}
+	case message.LimitReached:
+		return []string{d.head("limit", fmt.Sprintf("%s until %s: %s", b.Account, b.Until.Format("15:04:05"), b.Reason))}
+	case message.LateResult:
+		return []string{d.head("late", "a result came after its claim was lost and is kept, not applied")}
+	case message.BoundaryViolation:
+		return []string{d.head("refused", fmt.Sprintf("%s (%s) may not say %s: %s", b.By, b.From, b.Refused, b.Why))}
+	case message.JournalRepaired:
+		return []string{d.head("repaired", fmt.Sprintf("%d bytes that were never acknowledged moved to %s", b.Bytes, b.Kept))}
+	}
+	return nil
+}
+
+func (d *display) plan(b message.DispatchManifest) []string {
+	d.round++
+	out := []string{d.head(fmt.Sprintf("plan %d", d.round), fmt.Sprintf("%s, %s%s", count(len(b.SubtaskIDs), "task"),
+		count(len(b.TaskCriteria), "criterion"), kept(len(b.Kept))))}
+	if b.Memory != "" {
+		out = append(out, d.cont(d.paint.dim("memory: "+b.Memory)))
+	}
+	for _, id := range b.SubtaskIDs {
+		t := d.tasks[id]
+		out = append(out, d.cont(fmt.Sprintf("• %s  %s", d.name(id), d.paint.dim(oneLine(t.Intent, 90)))))
+	}
+	return out
+}
+
+func kept(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d kept", n)
+}
+
+func (d *display) rejected(b message.PlanRejected) []string {
+	out := []string{d.head("refused", fmt.Sprintf("plan, attempt %d", b.Attempt))}
+	for _, v := range b.Violations {
+		out = append(out, d.cont(fmt.Sprintf("%s: %s, because %s", v.Rule, oneLine(v.What, 80), oneLine(v.Because, 100))))
+	}
+	return out
+}
+
+func (d *display) executed(b message.ExecutionResult) []string {
+	if b.Status == message.Completed {
+		return nil
+	}
+	why := b.Reason
+	if b.Infeasible != "" {
+		why = "infeasible: " + b.Infeasible
+	}
+	return []string{d.item(d.paint.yellow("!"), b.SubtaskID, "attempt failed: "+oneLine(why, 100))}
+}
+
+func (d *display) outcome(b message.SubTaskOutcome) []string {
+	mark, word := d.paint.green("✓"), "matched"
+	if b.Status != message.Matched {
+		mark, word = d.paint.red("✗"), b.Status
+	}
+	out := []string{d.item(mark, b.SubtaskID, fmt.Sprintf("%s after %s", word, count(b.Attempts, "attempt")))}
+	return append(out, d.verdicts(b.CriteriaVerdicts)...)
+}
+
+func (d *display) verdicts(list []message.Verdict) []string {
+	var out []string
+	for _, v := range list {
+		mark := d.paint.green("✓")
+		if !v.Passed() {
+			mark = d.paint.red("✗")
+		}
+		line := mark + " " + oneLine(v.Criterion, 80)
+		if v.FailureClass != "" {
+			line += d.paint.dim(" (" + string(v.FailureClass) + ")")
+		}
+		if e := oneLine(v.Evidence, 110); e != "" {
+			line += d.paint.dim("  — " + e)
+		}
+		out = append(out, d.cont(line))
+	}
+	return out
+}
+
+func (d *display) replan(b message.ReplanRequest) []string {
+	total := len(b.Outcomes)
+	out := []string{d.head("measured", fmt.Sprintf("%d/%d failed: %s", len(b.FailedSubtasks), total, oneLine(b.GapSummary, 100)))}
+	return append(out, d.verdicts(b.TaskVerdicts)...)
+}
+
+func (d *display) directive(b message.PlanDirective) []string {
+	out := []string{d.head("controller", d.paint.bold(ggs.Transition(b.PrevDirective, b.Directive, b.Loss, b.GradL, d.epsilon)))}
+	out = append(out, d.cont(oneLine(b.Rationale, 200)))
+	for _, t := range b.TaskDirectives {
+		out = append(out, d.cont(fmt.Sprintf("%s → %s  %s", t.Slot, t.Directive, d.paint.dim(oneLine(t.Because, 120)))))
+	}
+	return out
+}
+
+func (d *display) final(b message.FinalResult) []string {
+	word := d.paint.green(string(b.Directive))
+	if b.Directive == message.Abandon {
+		word = d.paint.red(string(b.Directive))
+	}
+	out := []string{d.head("controller", d.paint.bold(ggs.Transition(b.PrevDirective, b.Directive, b.Loss, b.GradL, d.epsilon))),
+		d.head("result", word+": "+oneLine(b.Summary, 200))}
+	for _, v := range b.UnmetCriteria {
+		out = append(out, d.verdicts([]message.Verdict{v})...)
+	}
+	if b.Directive == message.Abandon {
+		for _, a := range b.Accomplished {
+			out = append(out, d.cont("done: "+oneLine(a, 150)))
+		}
+	}
+	for _, n := range b.NextMoves {
+		out = append(out, d.cont("next: "+oneLine(n, 200)))
+	}
+	out = append(out, d.cont(d.paint.dim(fmt.Sprintf("%s, %.1f s active, $%.4f", count(b.Replans, "replan"), float64(b.ElapsedMS)/1000, b.Cost))))
+	return out
+}
+
+func (d *display) ended(b message.StepEnded) []string {
+	switch b.Class {
+	case message.EndDone, message.EndAgain, message.EndInterrupted:
+		return nil
+	}
+	return []string{d.head("step", fmt.Sprintf("%s %s (exit %d) %s", b.Agent, b.Class, b.Exit, oneLine(b.Detail, 140)))}
+}
+
+// head is a line that starts with what kind of event it is.
+func (d *display) head(kind, text string) string {
+	return d.paint.cyan(fmt.Sprintf("%-11s", kind)) + " " + text
+}
+
+// cont is a line under a head.
+func (d *display) cont(text string) string { return strings.Repeat(" ", 12) + text }
+
+func (d *display) item(mark string, id message.TaskID, text string) string {
+	return strings.Repeat(" ", 10) + mark + " " + d.paint.bold(d.name(id)) + "  " + text
+}
+
+// name is how a person recognises a task: its slot and approach.
+func (d *display) name(id message.TaskID) string {
+	t, ok := d.tasks[id]
+	switch {
+	case !ok || t.Slot == "" && t.Approach == "":
+		return short(string(id))
+	case t.Approach == "":
+		return t.Slot
+	}
+	return t.Slot + "/" + t.Approach
+}
+
+func bullets(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = fmt.Sprintf("%12s%d. %s", "", i+1, oneLine(s, 200))
+	}
+	return out
+}
+
+// oneLine makes text fit a line: white space folded, cut with an ellipsis.
+func oneLine(s string, limit int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return string(r)
+}
+
+func short(id string) string { return id[:min(len(id), 8)] }
+
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case noun == "criterion":
+		return fmt.Sprintf("%d criteria", n)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/roles"
+	"orch/roles/config"
+	"orch/roles/process"
+)
+
+// finding is one line of orch doctor.
+type finding struct {
+	What  string `json:"what"`
+	State string `json:"state"` // ok, note or problem
+	Text  string `json:"text"`
+}
+
+func newDoctor(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "show what this machine and project have, and what each role will use", Args: cobra.NoArgs, Example: "  orch doctor",
+		RunE: func(c *cobra.Command, _ []string) error {
+			found := a.examine(c.Context())
+			bad := 0
+			for _, f := range found {
+				if f.State == "problem" {
+					bad++
+				}
+			}
+			if a.asJSON {
+				if err := a.printJSON(map[string]any{"version": 1, "findings": found}); err != nil {
+					return err
+				}
+			} else {
+				p := painting(a.out)
+				mark := map[string]string{"ok": p.green("✓"), "note": p.yellow("!"), "problem": p.red("✗")}
+				for _, f := range found {
+					fmt.Fprintf(a.out, "%s %-16s %s\n", mark[f.State], f.What, f.Text)
+				}
+			}
+			if bad > 0 {
+				return &exitError{code: exitUsage, cause: hinted{fmt.Errorf("%s found", count(bad, "problem")), "mend the lines marked ✗"}}
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) examine(ctx context.Context) []finding {
+	root, err := a.root()
+	hasBoard := err == nil
+	if !hasBoard {
+		if root, err = filepath.Abs(a.dir); err != nil {
+			return []finding{{"directory", "problem", err.Error()}}
+		}
+	}
+	found := []finding{examineFS(root), examineBoard(hasBoard, root), examineTrust(ctx, root)}
+	cfg, err := a.config(root)
+	if err != nil {
+		return append(found, finding{"configuration", "problem", err.Error()})
+	}
+	found = append(found, finding{"configuration", "ok", "controller " + cfg.Controller.Policy})
+	found = append(found, a.examinePlaybooks(root)...)
+	found = append(found, examinePrograms()...)
+	return append(found, examineRoles(cfg)...)
+}
+
+func examineFS(root string) finding {
+	kind, err := journal.OSFS{}.NetworkKind(root)
+	switch {
+	case err != nil:
+		return finding{"file system", "problem", err.Error()}
+	case kind != "":
+		return finding{"file system", "problem", kind + ": locks may not hold on a network file system"}
+	}
+	return finding{"file system", "ok", "local"}
+}
+
+func examineBoard(has bool, root string) finding {
+	if !has {
+		return finding{"board", "note", "none here; orch run or orch init makes one"}
+	}
+	return finding{"board", "ok", filepath.Join(root, blackboard.DirName)}
+}
+
+func examineTrust(ctx context.Context, root string) finding {
+	if err := checkTrust(ctx, root); err != nil {
+		return finding{"trust", "problem", err.Error() + " — orch trust"}
+	}
+	return finding{"trust", "ok", "nothing untrusted can run"}
+}
+
+func (a *app) examinePlaybooks(root string) []finding {
+	_, lib, err := a.playbooks(root)
+	if err != nil {
+		return []finding{{"playbooks", "problem", err.Error()}}
+	}
+	return []finding{{"playbooks", "ok", fmt.Sprintf("%v", lib.Names())}}
+}
+
+func examinePrograms() []finding {
+	var out []finding
+	for _, p := range []struct{ name, why string }{{"git", "repositories, trust of what came with a clone"}, {"sh", "shell commands of playbooks"}} {
+		if path, err := exec.LookPath(p.name); err == nil {
+			out = append(out, finding{p.name, "ok", path})
+		} else {
+			out = append(out, finding{p.name, "note", "not found; needed for " + p.why})
+		}
+	}
+	if err := process.BecomeSubreaper(); err != nil {
+		out = append(out, finding{"leftovers", "note", "found by marker only: " + err.Error()})
+	} else {
+		out = append(out, finding{"leftovers", "ok", "collected by a subreaper and by marker"})
+	}
+	return append(out, finding{"confinement", "note", "none yet: tool calls pass the safety gate, and .orch is fingerprinted around each; see docs/safety.md"})
+}
+
+func examineRoles(cfg config.Config) []finding {
+	var out []finding
+	for _, c := range roles.Contracts() {
+		m := modelFor(cfg, c.Role)
+		text := m.Backend
+		if c.Resident {
+			text = "arithmetic only, resident"
+		}
+		out = append(out, finding{string(c.Role), "ok", text})
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+)
+
+// garbage is what a collection removed, or would remove.
+type garbage struct {
+	Paths []string // relative to .orch
+	Bytes int64
+}
+
+// collectGarbage removes the step logs of all ended goals but the newest, and
+// left-over files of editors. It keeps whatever a message could refer to.
+func collectGarbage(ctx context.Context, b *blackboard.Board, keep int, dry bool) (garbage, error) {
+	var ended []blackboard.Goal
+	err := b.View(ctx, func(st *blackboard.State) error {
+		for _, g := range st.Goals() {
+			if g.Status == blackboard.GoalEnded {
+				ended = append(ended, g)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return garbage{}, err
+	}
+	slices.SortFunc(ended, func(x, y blackboard.Goal) int { return y.FinalRef.TS.Compare(x.FinalRef.TS) })
+	var r garbage
+	for _, g := range ended[min(keep, len(ended)):] {
+		if err := r.drop(b.Dir(), stepLogs(b, g.ID), dry); err != nil {
+			return r, err
+		}
+	}
+	edits, err := filepath.Glob(filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"))
+	if err != nil {
+		return r, err
+	}
+	for _, e := range edits {
+		if err := r.drop(b.Dir(), e, dry); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+func stepLogs(b *blackboard.Board, goal message.GoalID) string {
+	return filepath.Join(b.GoalDir(goal), "steps")
+}
+
+// drop adds everything below a directory to the garbage and removes it.
+func (r *garbage) drop(base, dir string, dry bool) error {
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(base, p)
+		if err != nil {
+			return err
+		}
+		r.Paths, r.Bytes = append(r.Paths, rel), r.Bytes+info.Size()
+		return nil
+	})
+	if err != nil || dry {
+		return err
+	}
+	return os.RemoveAll(dir)
+}

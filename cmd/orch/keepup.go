@@ -1,0 +1,59 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+)
+
+func newGC(a *app) *cobra.Command {
+	var dry bool
+	var keep int
+	c := &cobra.Command{
+		Use: "gc", Short: "remove what finished goals left behind and nothing refers to", Args: cobra.NoArgs,
+		Long: `Remove step logs and temporary files of ended goals and old checkpoints. Never
+the log, its archive, or a blob a message names.`,
+		Example: "  orch gc --dry-run",
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.open(person())
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			r, err := collectGarbage(c.Context(), b.Board, keep, dry)
+			if err != nil {
+				return err
+			}
+			word := "removed"
+			if dry {
+				word = "would remove"
+			}
+			return a.report(map[string]any{"version": 1, "removed": r.Paths, "bytes": r.Bytes, "dry_run": dry},
+				"%s %s, %d bytes", word, count(len(r.Paths), "file"), r.Bytes)
+		},
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "show, and remove nothing")
+	c.Flags().IntVar(&keep, "keep", 20, "ended goals whose step logs are kept")
+	return c
+}
+
+func newTrack(a *app) *cobra.Command {
+	var off bool
+	c := &cobra.Command{
+		Use: "track", Short: "let git track the log as well", Args: cobra.NoArgs, Example: "  orch track",
+		Long: "Let git track .orch/log.jsonl. Do not stash, clean or check it out while orch\nruns: git must not move the truth under a living process.",
+		RunE: func(*cobra.Command, []string) error {
+			root, err := a.root()
+			if err != nil {
+				return err
+			}
+			if err := blackboard.Track(journal.OSFS{}, root, !off); err != nil {
+				return err
+			}
+			return a.report(map[string]any{"version": 1, "tracked": !off}, "the log is %s", map[bool]string{true: "tracked", false: "ignored by git"}[!off])
+		},
+	}
+	c.Flags().BoolVar(&off, "off", false, "ignore the log again")
+	return c
+}

@@ -1,0 +1,213 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A kill may come at any moment of a run. Whatever is killed, and how often,
+// the run ends as an undisturbed one does once it is continued.
+
+// killsPerVictim is how many kills of each kind of process one test run makes.
+func killsPerVictim() int {
+	if os.Getenv("ORCH_TORTURE") != "" {
+		return 50
+	}
+	return 6
+}
+
+func TestKilledAtRandomMomentsEndsTheSame(t *testing.T) {
+	want := undisturbed(t)
+	for _, victim := range []string{"supervisor", "ggs", "step"} {
+		t.Run(victim, func(t *testing.T) {
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			r := rand.New(rand.NewPCG(seed, 1))
+			for left := killsPerVictim(); left > 0; {
+				root := copyExample(t, "needs-replan")
+				left -= runKilling(t, root, victim, min(left, 5), r)
+				if got := endState(t, root); got != want {
+					t.Fatalf("ended differently in %s:\n%s\nwant\n%s", root, got, want)
+				}
+			}
+		})
+	}
+}
+
+func undisturbed(t *testing.T) string {
+	root := copyExample(t, "needs-replan")
+	if out, err := orchCommand(root, "run", "make the tests pass").CombinedOutput(); err != nil {
+		t.Fatalf("undisturbed run: %v\n%s", err, out)
+	}
+	return endState(t, root)
+}
+
+// runKilling runs the goal to its end, killing up to n processes of a kind on
+// the way, and returns how many it killed.
+func runKilling(t *testing.T, root, victim string, n int, r *rand.Rand) (killed int) {
+	t.Helper()
+	args := []string{"run", "make the tests pass"}
+	for tries := 0; tries < n+20; tries++ {
+		cmd := orchCommand(root, args...)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		dead := false
+		for !dead && killed < n {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Fatalf("run in %s: %v\n%s", root, err, out.String())
+				}
+				return max(killed, 1)
+			case <-time.After(time.Duration(r.IntN(250)) * time.Millisecond):
+			}
+			if kill(root, victim, cmd.Process.Pid) {
+				killed++
+				dead = victim == "supervisor"
+			}
+		}
+		err := <-ended
+		if !dead {
+			if err != nil {
+				t.Fatalf("run in %s: %v\n%s", root, err, out.String())
+			}
+			return killed
+		}
+		args = []string{"run", "--continue"}
+		if !hasGoal(root) {
+			args = []string{"run", "make the tests pass"}
+		}
+	}
+	t.Fatalf("the run in %s does not end", root)
+	return 0
+}
+
+func hasGoal(root string) bool {
+	return orchCommand(root, "goals", "--open", "--quiet").Run() == nil
+}
+
+// kill ends one process of a kind that works on the project.
+func kill(root, victim string, supervisor int) bool {
+	if victim == "supervisor" {
+		return syscall.Kill(supervisor, syscall.SIGKILL) == nil
+	}
+	for _, p := range processesOf(root) {
+		if slices.Contains(p.args, victim) {
+			return syscall.Kill(p.pid, syscall.SIGKILL) == nil
+		}
+	}
+	return false
+}
+
+type proc struct {
+	pid  int
+	args []string
+}
+
+// processesOf lists living processes whose command line names the project or
+// whose working directory is in it.
+func processesOf(root string) []proc {
+	var found []proc
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err != nil || len(raw) == 0 {
+			continue
+		}
+		cwd, _ := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
+		args := strings.Split(strings.TrimRight(string(raw), "\x00"), "\x00")
+		if slices.Contains(args, root) || cwd == root || strings.HasPrefix(cwd, root+"/") {
+			found = append(found, proc{pid, args})
+		}
+	}
+	return found
+}
+
+func copyExample(t *testing.T, name string) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(root, os.DirFS(filepath.Join("../../examples", name))); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func orchCommand(root string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(root), "state"))
+	return cmd
+}
+
+// endState is what a run came to, without what differs from run to run: the
+// result, and each task's slot, approach and status. It also checks that the
+// log and what was derived from it agree, and that no process is left.
+func endState(t *testing.T, root string) string {
+	t.Helper()
+	for _, check := range [][]string{{"verify"}, {"replay"}} {
+		if out, err := orchCommand(root, check...).CombinedOutput(); err != nil {
+			t.Fatalf("orch %v in %s: %v\n%s", check, root, err, out)
+		}
+	}
+	if left := processesOf(root); len(left) > 0 {
+		t.Fatalf("processes left: %v", left)
+	}
+	var goals struct {
+		Goals []struct {
+			ID, Status, Directive string
+			Rounds                int
+		}
+	}
+	var tasks struct {
+		Tasks []struct{ Slot, Approach, Status string }
+	}
+	decode(t, root, &goals, "goals", "--json")
+	decode(t, root, &tasks, "task", "ls", "--all", "--json")
+	var lines []string
+	for _, g := range goals.Goals {
+		lines = append(lines, fmt.Sprintf("goal %s %s %s %d", g.ID, g.Status, g.Directive, g.Rounds))
+	}
+	for _, task := range tasks.Tasks {
+		if task.Status != "VOID" { // drafts of a planner that was killed
+			lines = append(lines, fmt.Sprintf("task %s %s %s", task.Slot, task.Approach, task.Status))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func decode(t *testing.T, root string, v any, args ...string) {
+	t.Helper()
+	out, err := orchCommand(root, args...).Output()
+	if err != nil {
+		t.Fatalf("orch %v in %s: %v", args, root, err)
+	}
+	if err := json.Unmarshal(out, v); err != nil {
+		t.Fatalf("orch %v in %s: %v\n%s", args, root, err, out)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard/message"
+	"orch/roles/socket"
+)
+
+func newNote(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "note", Short: "say something about the work: a person to a role, or a command a step started through that step",
+		Long: `A command that a step started finds the step by ORCH_SOCK and speaks through
+it: the step says it under its own identity, or refuses what its role may not
+say. A person at the terminal leaves a note for a role or about a task.`,
+	}
+	c.AddCommand(newNoteHuman(a), newNoteAnomaly(a), newNoteDiscovery(a))
+	return c
+}
+
+func newNoteHuman(a *app) *cobra.Command {
+	var to string
+	c := &cobra.Command{
+		Use: "human TEXT", Short: "a person's word for a role or about a task", Args: cobra.ExactArgs(1),
+		Example: "  orch note human --for planner \"prefer the small fix\"",
+		RunE: func(c *cobra.Command, args []string) error {
+			if os.Getenv(socket.Env) != "" {
+				return usagef("orch note anomaly, orch note discovery", "a step is not a person")
+			}
+			b, err := a.open(person())
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			m, err := b.Append(c.Context(), message.Message{From: message.Human, To: message.All, Subject: to, Body: message.HumanNote{For: to, Message: args[0]}})
+			if err != nil {
+				return err
+			}
+			return a.report(map[string]any{"version": 1, "id": m.ID}, "noted")
+		},
+	}
+	c.Flags().StringVar(&to, "for", "all", "role, task or goal it is for")
+	return c
+}
+
+func newNoteAnomaly(a *app) *cobra.Command {
+	var task string
+	c := &cobra.Command{
+		Use: "anomaly KIND [FIELD=TEXT…]", Short: "report something that is not as it should be", Args: cobra.MinimumNArgs(1),
+		Long:    "Report an anomaly. The kinds and the fields each needs are in docs/messages.md.",
+		Example: "  orch note anomaly external_blocker blocker_service=registry",
+		RunE: func(c *cobra.Command, args []string) error {
+			details, err := fields(args[1:])
+			if err != nil {
+				return err
+			}
+			return a.through(c.Context(), message.Anomaly{Task: message.TaskID(task), Kind: args[0], Details: details})
+		},
+	}
+	c.Flags().StringVar(&task, "task", "", "task it is about")
+	return c
+}
+
+func newNoteDiscovery(a *app) *cobra.Command {
+	var d message.Discovery
+	c := &cobra.Command{
+		Use: "discovery TEXT", Short: "report work found on the way", Args: cobra.ExactArgs(1),
+		Example: "  orch note discovery --urgency deferred \"the cache is never emptied\"",
+		RunE: func(c *cobra.Command, args []string) error {
+			d.Description = args[0]
+			return a.through(c.Context(), d)
+		},
+	}
+	c.Flags().StringVar(&d.Severity, "severity", "low", "low, medium or high")
+	c.Flags().StringVar(&d.Urgency, "urgency", "deferred", "deferred or immediate")
+	c.Flags().StringVar(&d.Recommendation, "recommendation", "", "what should be done")
+	return c
+}
+
+func fields(args []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, f := range args {
+		k, v, ok := strings.Cut(f, "=")
+		if !ok {
+			return nil, usagef("for example error_pattern=\"timeout\"", "%q is not FIELD=TEXT", f)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// through says a body through the step that started this command.
+func (a *app) through(ctx context.Context, body message.Body) error {
+	path := os.Getenv(socket.Env)
+	if path == "" {
+		return usagef("a person uses orch note human", "%s is not set: only what a step started can say this", socket.Env)
+	}
+	id, err := socket.Send(ctx, path, body)
+	if err != nil {
+		return err
+	}
+	return a.report(map[string]any{"version": 1, "id": id}, "noted")
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/ggs"
+)
+
+func newGGS(a *app) *cobra.Command {
+	var attached bool
+	c := &cobra.Command{
+		Use: "ggs", Short: "run the controller (orch run does this by itself)", Args: cobra.NoArgs,
+		Long: `Run the controller of all goals of this board until interrupted. Only one acts
+at a time; a second one waits for its turn.`,
+		Example: "  orch ggs",
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
+			if attached {
+				var cancel context.CancelFunc
+				ctx, cancel = untilEOF(ctx, a.in)
+				defer cancel()
+			}
+			return a.ggs(ctx)
+		},
+	}
+	c.Flags().BoolVar(&attached, "attached", false, "stop when standard input ends (given by a supervisor)")
+	if err := c.Flags().MarkHidden("attached"); err != nil {
+		panic(err) // the flag is defined one line above
+	}
+	return c
+}
+
+func (a *app) ggs(ctx context.Context) error {
+	root, err := a.root()
+	if err != nil {
+		return err
+	}
+	if err := checkTrust(ctx, root); err != nil {
+		return err
+	}
+	cfg, err := a.config(root)
+	if err != nil {
+		return err
+	}
+	release, err := holdResident(ctx, root, message.GGS)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer release()
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "ggs-1", Speaks: []message.Role{message.GGS}, Via: "resident"}))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	r := &ggs.Resident{
+		Board: b, NewID: uuid.NewString, Now: time.Now,
+		Setup: func(g blackboard.Goal) (string, ggs.Params, error) {
+			p, err := paramsOf(cfg, g.Input)
+			policy := cfg.Controller.Policy
+			if g.Input.Controller != "" {
+				policy = g.Input.Controller
+			}
+			return policy, p, err
+		},
+	}
+	if err := r.Run(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// holdResident waits for the lock of a resident role. The file is never
+// removed, so that nobody can hold a lock on a file that is gone.
+func holdResident(ctx context.Context, root string, role message.Role) (release func(), err error) {
+	l := flock.New(filepath.Join(root, blackboard.DirName, blackboard.RunDir, string(role)+".lock"))
+	got, err := l.TryLockContext(ctx, 200*time.Millisecond)
+	if err != nil || !got {
+		return nil, errors.Join(err, fmt.Errorf("wait for the %s of another supervisor", role))
+	}
+	return func() {
+		if err := l.Unlock(); err != nil {
+			panic(fmt.Sprintf("unlock %s: %v", l.Path(), err)) // the process ends here anyway; a kept lock would stall the board
+		}
+	}, nil
+}

@@ -1,0 +1,417 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/config"
+	"orch/roles/supervisor"
+	"orch/roles/tool/gate"
+	"orch/roles/trust"
+)
+
+// runFlags are what a person may say about one run.
+type runFlags struct {
+	profile, spec, controller, playbook string
+	jobs, maxReplans                    int
+	maxCost                             float64
+	timeout                             time.Duration
+	strict, yes, dryRun, resume         bool
+	allow                               []string
+}
+
+func newRun(a *app) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run [flags] \"what you want\"",
+		Short: "work on a goal until it is reached or honestly given up",
+		Long: `Work on a goal: perceive it, plan, run the steps in processes of their own,
+judge every criterion with its evidence, and change the plan as the controller
+orders until the goal is reached or the budget is used up.
+
+Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
+4 waiting for a person, 130 interrupted.`,
+		Example: `  orch run "make the tests pass"
+  orch run --dry-run "check the links"
+  orch run --continue`,
+		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.profile, "profile", "task", "which roles take part: task")
+	fl.StringVar(&f.spec, "spec", "", "file that specifies the goal")
+	fl.StringVar(&f.controller, "controller", "", "policy: like-for-like, v0.8 or v0.7 (default from config.yaml)")
+	fl.StringVar(&f.playbook, "playbook", "", "take this playbook, without matching the goal")
+	fl.IntVar(&f.jobs, "jobs", 0, "steps at once (default from config.yaml)")
+	fl.IntVar(&f.maxReplans, "max-replans", 0, "replans before Ω gives up")
+	fl.Float64Var(&f.maxCost, "max-cost", 0, "US dollars this goal may cost")
+	fl.DurationVar(&f.timeout, "timeout", 0, "active time this goal may take")
+	fl.BoolVar(&f.strict, "strict", false, "every criterion is required")
+	fl.BoolVar(&f.yes, "yes", false, "give every permission a tool call needs")
+	fl.StringArrayVar(&f.allow, "allow", nil, "give one permission: ACTION:PATTERN, for example delete:build/**, repeatable")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, its criteria and an estimate, and stop")
+	fl.BoolVar(&f.resume, "continue", false, "go on with an open goal (its id, or the newest one)")
+	return c
+}
+
+func (a *app) run(ctx context.Context, f runFlags, args []string) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	root, fresh, err := a.projectRoot(f.resume)
+	if err != nil {
+		return err
+	}
+	if err := checkTrust(ctx, root); err != nil {
+		return err
+	}
+	cfg, err := a.config(root)
+	if err != nil {
+		return err
+	}
+	cfg = f.over(cfg)
+	if !f.resume {
+		if err := a.checkBackend(root, cfg, f, strings.Join(args, " ")); err != nil {
+			return err
+		}
+	}
+	if f.dryRun {
+		return a.dryRun(ctx, root, cfg, f, strings.Join(args, " "))
+	}
+	if fresh {
+		if err := a.initBoard(root); err != nil {
+			return err
+		}
+	}
+	goal, err := a.enter(ctx, root, f, args)
+	if err != nil {
+		return err
+	}
+	return a.supervise(ctx, root, cfg, goal)
+}
+
+// check refuses contradictions before anything is touched.
+func (f runFlags) check(args []string) error {
+	switch {
+	case f.profile == "code" || f.profile == "mission":
+		return usagef("orch run \"…\" uses --profile task", "profile %s is not part of this build", f.profile)
+	case f.profile != "task":
+		return usagef("allowed: task", "unknown profile %q", f.profile)
+	case f.resume && len(args) > 1:
+		return usagef("orch run --continue GOAL", "--continue takes at most one goal id")
+	case !f.resume && strings.TrimSpace(strings.Join(args, " ")) == "":
+		return usagef("orch run \"make the tests pass\"", "say what you want")
+	case f.controller != "" && !slices.Contains([]string{"like-for-like", "v0.8", "v0.7"}, f.controller):
+		return usagef("allowed: like-for-like, v0.8, v0.7", "unknown controller %q", f.controller)
+	case f.jobs < 0 || f.maxReplans < 0 || f.maxCost < 0 || f.timeout < 0:
+		return usagef("orch run --help", "a limit cannot be negative")
+	}
+	for _, p := range f.allow {
+		if _, err := gate.ParseRule(p); err != nil {
+			return usagef("for example --allow 'delete:build/**'", "%s", err)
+		}
+	}
+	return nil
+}
+
+// over puts the flags over the configuration.
+func (f runFlags) over(c config.Config) config.Config {
+	if f.jobs > 0 {
+		c.Limits.Jobs = f.jobs
+	}
+	if f.controller != "" {
+		c.Controller.Policy = f.controller
+	}
+	return c
+}
+
+// projectRoot finds the project, or takes the directory as a new one.
+func (a *app) projectRoot(mustExist bool) (root string, fresh bool, err error) {
+	root, err = a.root()
+	if err == nil {
+		return root, false, nil
+	}
+	if mustExist {
+		return "", false, err
+	}
+	root, err = filepath.Abs(a.dir)
+	return root, true, err
+}
+
+func checkTrust(ctx context.Context, root string) error {
+	dir, err := trust.StateDir()
+	if err != nil {
+		return err
+	}
+	return trust.Open(dir).Check(ctx, root)
+}
+
+// enter puts a new goal on the board, or finds the one to go on with.
+func (a *app) enter(ctx context.Context, root string, f runFlags, args []string) (message.GoalID, error) {
+	b, err := a.openAt(root, person())
+	if err != nil {
+		return "", err
+	}
+	defer b.Close()
+	if f.resume {
+		return a.reopen(ctx, b, args)
+	}
+	text := strings.Join(args, " ")
+	var goal message.GoalID
+	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		goal = st.UniqueGoalID(string(roles.GoalSlug(text)))
+		return message.Message{From: message.Human, Goal: goal, Subject: string(goal), Body: message.UserInput{
+			Text: text, Profile: f.profile, Spec: f.spec, Strict: f.strict, Controller: f.controller, Playbook: f.playbook,
+			Budget: message.Budget{TimeMS: f.timeout.Milliseconds(), MaxReplans: f.maxReplans, MaxCost: f.maxCost},
+			Allow:  f.allow, Yes: f.yes,
+		}}, nil
+	})
+	var open *blackboard.GoalOpenError
+	if errors.As(err, &open) {
+		return "", usagef("orch run --continue "+string(open.Goal), "this goal is open already: %s", open.Goal)
+	}
+	return goal, err
+}
+
+// reopen picks the goal to go on with and lifts what only a new run lifts: an
+// interruption or a stop after crashes.
+func (a *app) reopen(ctx context.Context, b *session, args []string) (message.GoalID, error) {
+	var goal blackboard.Goal
+	err := b.View(ctx, func(st *blackboard.State) error {
+		g, err := pickGoal(st, args)
+		goal = g
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if s := goal.Suspended; s != nil && (s.Why == "abort" || s.Why == "crash" || s.Why == "stalled") {
+		_, err = b.Append(ctx, message.Message{From: message.Human, Goal: goal.ID, Subject: string(goal.ID),
+			Body: message.Unblocked{Reason: "orch run --continue"}})
+	}
+	return goal.ID, err
+}
+
+func pickGoal(st *blackboard.State, args []string) (blackboard.Goal, error) {
+	open := st.OpenGoals()
+	if len(args) == 0 {
+		if len(open) == 0 {
+			return blackboard.Goal{}, usagef("orch goals lists them", "no goal is open")
+		}
+		return open[len(open)-1], nil
+	}
+	g, ok := st.Goal(message.GoalID(args[0]))
+	switch {
+	case !ok:
+		return g, usagef("orch goals lists them", "there is no goal %q", args[0])
+	case g.Status == blackboard.GoalEnded:
+		return g, usagef("orch run \"…\" starts a new one", "goal %s has ended: %s", g.ID, g.Final.Directive)
+	}
+	return g, nil
+}
+
+// supervise works on the goal, shows it, and turns its end into an exit code.
+func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goal message.GoalID) error {
+	b, err := a.openSupervisor(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	defer func() {
+		if err := deregister(b.Board, b.agent, "the run ended"); err != nil {
+			a.warn(err)
+		}
+	}()
+	for {
+		ending, err := a.serveShown(ctx, b, cfg, goal)
+		if err != nil {
+			return err
+		}
+		again, err := a.askPerson(ctx, root, b, ending, goal)
+		if err != nil {
+			return err
+		}
+		if !again {
+			return a.conclude(ctx, b, ending, goal)
+		}
+	}
+}
+
+// serveShown runs the supervisor with the screen following the log beside it.
+func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goal message.GoalID) (supervisor.Ending, error) {
+	sv, err := a.newSupervisor(b, cfg, goal, !a.asJSON && terminal(a.in))
+	if err != nil {
+		return "", err
+	}
+	var g blackboard.Goal
+	var head uint64
+	if err := b.View(ctx, func(st *blackboard.State) error {
+		g, _ = st.Goal(goal)
+		head, _ = st.Head()
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	followed := a.follow(b, g, head)
+	ending, err := sv.Run(ctx)
+	return ending, errors.Join(err, followed())
+}
+
+// follow shows the goal's messages as they land; the returned function waits
+// until everything up to the present head is shown.
+func (a *app) follow(b *session, g blackboard.Goal, head uint64) func() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newScreen(a)
+	s.start()
+	done := make(chan error, 1)
+	shown := make(chan uint64, 64)
+	go func() {
+		defer close(shown)
+		done <- a.show(ctx, b, s, g, head, shown)
+	}()
+	return func() error {
+		defer cancel()
+		var last uint64
+		if err := b.View(ctx, func(st *blackboard.State) error { last, _ = st.Head(); return nil }); err != nil {
+			return err
+		}
+		for seq := range shown {
+			if seq >= last {
+				break
+			}
+		}
+		cancel()
+		for range shown {
+		}
+		s.close()
+		return <-done
+	}
+}
+
+func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal, head uint64, shown chan<- uint64) error {
+	for m, err := range b.Watch(ctx, g.InputRef.Seq) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		// What was there before this run is learned, not shown again, except the goal itself.
+		history := m.Seq <= head && m.Seq != g.InputRef.Seq
+		if m.Goal == g.ID || m.Goal == "" {
+			if err := s.add(m, history); err != nil {
+				return err
+			}
+		}
+		select {
+		case shown <- m.Seq:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// askPerson puts open questions to a person at the terminal.
+func (a *app) askPerson(ctx context.Context, root string, b *session, ending supervisor.Ending, goal message.GoalID) (again bool, err error) {
+	if ending != supervisor.Waiting || a.asJSON || !terminal(a.in) {
+		return false, nil
+	}
+	var g blackboard.Goal
+	if err := b.View(ctx, func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
+		return false, err
+	}
+	if g.Suspended == nil || g.Suspended.Why != "clarification" {
+		return false, nil
+	}
+	answers := make([]string, len(g.Clarify.Questions))
+	lines := bufio.NewScanner(a.in)
+	for i, q := range g.Clarify.Questions {
+		fmt.Fprintf(a.out, "? %s\n> ", q)
+		if !lines.Scan() {
+			break
+		}
+		answers[i] = strings.TrimSpace(lines.Text())
+	}
+	return true, a.answer(ctx, root, g, answers)
+}
+
+func (a *app) answer(ctx context.Context, root string, g blackboard.Goal, answers []string) error {
+	if !slices.ContainsFunc(answers, func(s string) bool { return s != "" }) {
+		answers = nil // no answer means proceed
+	}
+	b, err := a.openAt(root, person())
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	_, err = b.Append(ctx, message.Message{From: message.Human, Goal: g.ID, Subject: string(g.ID), Cause: g.Clarify.Asked.ID,
+		Body: message.ClarificationAnswer{Round: g.Clarify.Round, Answers: answers}})
+	return err
+}
+
+// conclude says how the run ended and picks the exit code.
+func (a *app) conclude(ctx context.Context, b *session, ending supervisor.Ending, goal message.GoalID) error {
+	var g blackboard.Goal
+	if err := b.View(context.WithoutCancel(ctx), func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
+		return err
+	}
+	code := exitOK
+	switch ending {
+	case supervisor.Finished:
+		if g.Final.Directive == message.Abandon {
+			code = exitAbandoned
+		}
+	case supervisor.Waiting:
+		code = exitSuspended
+	default:
+		code = exitInterrupted
+	}
+	if err := a.lastWords(g, ending, code); err != nil || code == exitOK {
+		return err
+	}
+	return &exitError{code: code}
+}
+
+// lastWords is the last thing `orch run` prints.
+func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) error {
+	if a.asJSON {
+		return writeLine(a.out, map[string]any{"version": 1, "type": "RunEnded", "goal": g.ID, "ending": ending, "exit": code,
+			"suspended": g.Suspended, "final": g.Final})
+	}
+	var err error
+	switch {
+	case ending == supervisor.Finished && g.Final.Output != "":
+		_, err = fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(g.Final.Output, "\n"))
+	case ending == supervisor.Waiting && g.Suspended != nil:
+		_, err = fmt.Fprintf(a.out, "waiting     %s: %s\n            next: %s\n", g.Suspended.Why, g.Suspended.Detail, g.Suspended.Command)
+	case ending == supervisor.Waiting:
+		_, err = fmt.Fprintf(a.out, "waiting     the board is held by a checkpoint\n            next: orch resume\n")
+	case ending == supervisor.Interrupted:
+		_, err = fmt.Fprintf(a.out, "interrupted %s stays open\n            next: orch run --continue %s\n", g.ID, g.ID)
+	}
+	if err == nil && ending == supervisor.Finished {
+		_, err = fmt.Fprintf(a.out, "\nlook back   orch why %s   ·   orch log --goal %s   ·   .orch/state.yaml\n", g.ID, g.ID)
+	}
+	return err
+}
+
+// executable is the path of this program, for the steps it starts.
+func executable() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return exe, nil
+}

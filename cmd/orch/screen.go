@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"orch/blackboard/message"
+)
+
+// screen shows a run as it goes: lines that stay, and on a terminal one line
+// at the bottom that says what is running and why. With JSON it writes one
+// object a message and nothing else.
+type screen struct {
+	out    io.Writer
+	tty    bool
+	asJSON bool
+	show   *display
+
+	mu      sync.Mutex
+	running map[string]activity
+	frame   int
+	drawn   bool
+	stop    chan struct{}
+	stopped sync.WaitGroup
+}
+
+type activity struct {
+	text  string
+	since time.Time
+}
+
+func newScreen(a *app) *screen {
+	return &screen{out: a.out, tty: terminal(a.out) && !a.asJSON, asJSON: a.asJSON,
+		show: newDisplay(painting(a.out)), running: map[string]activity{}, stop: make(chan struct{})}
+}
+
+// start animates the bottom line until close.
+func (s *screen) start() {
+	if !s.tty {
+		return
+	}
+	s.stopped.Go(func() {
+		tick := time.NewTicker(120 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.mu.Lock()
+				s.frame++
+				s.draw()
+				s.mu.Unlock()
+			case <-s.stop:
+				return
+			}
+		}
+	})
+}
+
+func (s *screen) close() {
+	close(s.stop)
+	s.stopped.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+}
+
+// add shows one message. Messages that are only history are learned from, not shown.
+func (s *screen) add(m message.Message, history bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := s.show.lines(m)
+	if history {
+		return nil
+	}
+	if s.asJSON {
+		return s.writeJSON(m)
+	}
+	s.track(m)
+	s.wipe()
+	for _, l := range lines {
+		if _, err := fmt.Fprintln(s.out, l); err != nil {
+			return err
+		}
+	}
+	s.draw()
+	return nil
+}
+
+// event is the documented shape of one line of `orch run --json`, version 1.
+type event struct {
+	Version int             `json:"version"`
+	Seq     uint64          `json:"seq"`
+	TS      time.Time       `json:"ts"`
+	ID      message.ID      `json:"id"`
+	Type    message.Type    `json:"type"`
+	From    message.Role    `json:"from"`
+	To      message.Role    `json:"to"`
+	Goal    message.GoalID  `json:"goal"`
+	Subject string          `json:"subject"`
+	Cause   message.ID      `json:"cause"`
+	Agent   message.AgentID `json:"agent"`
+	Fence   message.Fence   `json:"fence"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+func eventOf(m message.Message) (event, error) {
+	raw, err := message.Encode(m.Body)
+	return event{1, m.Seq, m.TS, m.ID, m.Type(), m.From, m.To, m.Goal, m.Subject, m.Cause, m.Agent, m.Fence, raw}, err
+}
+
+func (s *screen) writeJSON(m message.Message) error {
+	e, err := eventOf(m)
+	if err != nil {
+		return err
+	}
+	return writeLine(s.out, e)
+}
+
+// writeLine writes one value as one line of JSON.
+func writeLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (s *screen) track(m message.Message) {
+	switch b := m.Body.(type) {
+	case message.StepStarting:
+		s.running[string(b.Agent)] = activity{fmt.Sprintf("%s: %s", b.Agent, b.Reason), time.Now()}
+	case message.StepEnded:
+		delete(s.running, string(b.Agent))
+	}
+}
+
+func (s *screen) wipe() {
+	if s.drawn {
+		fmt.Fprint(s.out, "\r\x1b[2K")
+		s.drawn = false
+	}
+}
+
+var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+func (s *screen) draw() {
+	if !s.tty {
+		return
+	}
+	s.wipe()
+	if len(s.running) == 0 {
+		return
+	}
+	names := slices.Sorted(maps.Keys(s.running))
+	var parts []string
+	for _, n := range names {
+		a := s.running[n]
+		parts = append(parts, fmt.Sprintf("%s %ds", a.text, int(time.Since(a.since).Seconds())))
+	}
+	line := []rune(frames[s.frame%len(frames)] + " " + strings.Join(parts, "  │  "))
+	if width := s.width(); len(line) >= width {
+		line = append(line[:max(width-2, 0)], '…')
+	}
+	fmt.Fprint(s.out, string(line))
+	s.drawn = true
+}
+
+func (s *screen) width() int {
+	f, ok := s.out.(interface{ Fd() uintptr })
+	if !ok {
+		return 80
+	}
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || w <= 0 {
+		return 80
+	}
+	return w
+}

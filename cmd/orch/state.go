@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/view"
+)
+
+func newState(a *app) *cobra.Command {
+	var full bool
+	var at string
+	c := &cobra.Command{
+		Use: "state", Short: "print the blackboard, now or at an earlier point", Args: cobra.NoArgs,
+		Example: "  orch state\n  orch state --at 120\n  orch state --at 2026-01-31T12:00:00Z",
+		RunE: func(c *cobra.Command, _ []string) error {
+			text, err := a.stateText(c.Context(), at, full)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"version": 1, "yaml": string(text)})
+			}
+			_, err = a.out.Write(text)
+			return err
+		},
+	}
+	c.Flags().BoolVar(&full, "full", false, "every task, not only the first open ones")
+	c.Flags().StringVar(&at, "at", "", "seq or time to look back to")
+	return c
+}
+
+// stateText renders the board at a point; the empty point is now.
+func (a *app) stateText(ctx context.Context, at string, full bool) ([]byte, error) {
+	b, err := a.read()
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	cfg, err := a.config(b.Root())
+	if err != nil {
+		return nil, err
+	}
+	o := view.Options{MaxTasks: cfg.View.MaxTasks, Full: full}
+	if at == "" {
+		var text []byte
+		err = b.View(ctx, func(st *blackboard.State) error { text = view.Render(st, o); return nil })
+		return text, err
+	}
+	seq, err := seqAt(b, at)
+	if err != nil {
+		return nil, err
+	}
+	st, err := b.StateAt(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	return view.Render(st, o), nil
+}
+
+// seqAt reads a point in the log: a seq, or the last message not after a time.
+func seqAt(b *blackboard.Board, at string) (uint64, error) {
+	if seq, err := strconv.ParseUint(at, 10, 64); err == nil {
+		return seq, nil
+	}
+	t, err := parseSince(at, time.Now())
+	if err != nil {
+		return 0, usagef("for example 120, 10m or 2026-01-31T12:00:00Z", "%q is neither a seq nor a time", at)
+	}
+	var last uint64
+	for m, err := range b.Messages(1) {
+		if err != nil {
+			return 0, err
+		}
+		if m.TS.After(t) {
+			break
+		}
+		last = m.Seq
+	}
+	if last == 0 {
+		return 0, usagef("orch log", "the log starts after %s", t.Format(time.RFC3339))
+	}
+	return last, nil
+}
+
+func newDiff(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "diff A [B]", Short: "show what changed on the blackboard between two points", Args: cobra.RangeArgs(1, 2),
+		Example: "  orch diff 10 20\n  orch diff 10m",
+		RunE: func(c *cobra.Command, args []string) error {
+			from, err := a.stateText(c.Context(), args[0], true)
+			if err != nil {
+				return err
+			}
+			to := ""
+			if len(args) == 2 {
+				to = args[1]
+			}
+			now, err := a.stateText(c.Context(), to, true)
+			if err != nil {
+				return err
+			}
+			diff := view.DiffYAML(from, now)
+			if a.asJSON {
+				return a.printJSON(map[string]any{"version": 1, "diff": diff})
+			}
+			_, err = fmt.Fprint(a.out, diff)
+			return err
+		},
+	}
+}
+
+func newReplay(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "replay", Short: "fold the whole log again and compare with the board, its checkpoint and its view", Args: cobra.NoArgs,
+		Example: "  orch replay",
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.read()
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			r, err := b.Replay(c.Context())
+			if err != nil {
+				return err
+			}
+			viewOK, err := a.viewAgrees(c.Context(), b)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				err = a.printJSON(map[string]any{"version": 1, "replay": r, "view": viewOK})
+			} else {
+				_, err = fmt.Fprintf(a.out, "replayed %s in %s: %s, %s and the state compared, %s\nview: %s\n", count(int(r.Messages), "message"),
+					r.Took.Round(time.Millisecond), count(r.Records, "record"), count(r.Checkpoints, "checkpoint"), count(len(r.Differences), "difference"), viewOK)
+			}
+			if err == nil && (len(r.Differences) > 0 || viewOK == viewDiffers) {
+				return &exitError{code: exitInternal, cause: hinted{fmt.Errorf("the log and what was derived from it differ"), "delete .orch/cache and .orch/state.yaml; both come back from the log"}}
+			}
+			return err
+		},
+	}
+}
+
+// How state.yaml stands against the log.
+const (
+	viewSame    = "the same, byte for byte"
+	viewLags    = "older than the log, and true of its seq"
+	viewMissing = "not written yet"
+	viewDiffers = "differs from what the log says of its seq"
+)
+
+func (a *app) viewAgrees(ctx context.Context, b *blackboard.Board) (string, error) {
+	raw, err := os.ReadFile(viewPath(b))
+	if os.IsNotExist(err) {
+		return viewMissing, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	seq, ok := view.SeqOf(raw)
+	if !ok {
+		return viewDiffers, nil
+	}
+	cfg, err := a.config(b.Root())
+	if err != nil {
+		return "", err
+	}
+	st, err := b.StateAt(ctx, seq)
+	if err != nil {
+		return "", err
+	}
+	if string(view.Render(st, view.Options{MaxTasks: cfg.View.MaxTasks})) != string(raw) {
+		return viewDiffers, nil
+	}
+	var head uint64
+	if err := b.View(ctx, func(s *blackboard.State) error { head, _ = s.Head(); return nil }); err != nil {
+		return "", err
+	}
+	if seq < head {
+		return viewLags, nil
+	}
+	return viewSame, nil
+}
+
+func newVerify(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "check the chain, the fold and everything the log refers to", Args: cobra.NoArgs, Example: "  orch verify",
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.read()
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			r, err := b.Verify(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				err = a.printJSON(map[string]any{"version": 1, "verify": r})
+			} else {
+				_, err = fmt.Fprintf(a.out, "chain intact: %s; every message follows; %s as named, %d missing\n",
+					count(int(r.Messages), "message"), count(r.Blobs, "file"), len(r.Missing))
+			}
+			if err == nil && len(r.Missing) > 0 {
+				return &exitError{code: exitInternal, cause: hinted{r.Missing[0], "the log is whole; put the file back from a copy, or go on without it"}}
+			}
+			return err
+		},
+	}
+}
+
+func newRepair(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "repair", Short: "check the log and make it writable again after a failed sync or a torn end", Args: cobra.NoArgs, Example: "  orch repair",
+		RunE: func(c *cobra.Command, _ []string) error {
+			root, err := a.root()
+			if err != nil {
+				return err
+			}
+			b, err := blackboard.Open(root, a.options(person()))
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			r, err := b.Repair(c.Context())
+			if err != nil {
+				return err
+			}
+			text := fmt.Sprintf("the log is whole up to message %d and can be written", r.Head.Seq)
+			if r.Torn != nil {
+				text += fmt.Sprintf("; %d bytes that were never acknowledged are kept as %s", r.Torn.Bytes, r.Torn.Path)
+			}
+			return a.report(map[string]any{"version": 1, "repair": r}, "%s", text)
+		},
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/process"
+)
+
+func newStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "show what is going on now; what is shown as running does run", Args: cobra.NoArgs, Example: "  orch status --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.status(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(s)
+			}
+			return a.printStatus(s)
+		},
+	}
+}
+
+// statusReport is the documented shape of orch status, version 1.
+type statusReport struct {
+	Version   int                       `json:"version"`
+	Root      string                    `json:"root"`
+	Seq       uint64                    `json:"seq"`
+	Hash      string                    `json:"hash"`
+	Brakes    blackboard.Brakes         `json:"brakes"`
+	Goals     []goalRow                 `json:"goals"` // open ones
+	Tasks     map[blackboard.Status]int `json:"tasks"`
+	Steps     []stepRow                 `json:"steps"` // that run now
+	Lost      []stepRow                 `json:"lost"`  // started, but their process is gone
+	Approvals int                       `json:"approvals"`
+}
+
+type stepRow struct {
+	Agent   message.AgentID `json:"agent"`
+	Role    message.Role    `json:"role"`
+	Subject string          `json:"subject"`
+	Goal    message.GoalID  `json:"goal"`
+	PID     int             `json:"pid"`
+	Since   time.Time       `json:"since"`
+}
+
+func (a *app) status(ctx context.Context) (statusReport, error) {
+	b, err := a.read()
+	if err != nil {
+		return statusReport{}, err
+	}
+	defer b.Close()
+	r := statusReport{Version: 1, Root: b.Root(), Goals: []goalRow{}, Steps: []stepRow{}, Lost: []stepRow{}}
+	err = b.View(ctx, func(st *blackboard.State) error {
+		r.Seq, r.Hash = st.Head()
+		r.Brakes, r.Tasks = st.Brakes(), st.Counts("")
+		for _, g := range st.OpenGoals() {
+			r.Goals = append(r.Goals, goalRowOf(g))
+		}
+		for _, act := range st.LiveActivations() {
+			row, runs := stepOf(st, act)
+			if runs {
+				r.Steps = append(r.Steps, row)
+			} else {
+				r.Lost = append(r.Lost, row)
+			}
+		}
+		for _, p := range st.Approvals() {
+			if p.Given.Seq == 0 {
+				r.Approvals++
+			}
+		}
+		return nil
+	})
+	return r, err
+}
+
+// stepOf derives whether a step runs from its process, not from what was remembered.
+func stepOf(st *blackboard.State, act blackboard.Activation) (stepRow, bool) {
+	p := act.Holder
+	if agent, ok := st.Agent(act.Agent); ok {
+		p = agent.Process
+	}
+	runs := process.Alive(process.Identity{PID: p.PID, StartTicks: uint64(p.Start), BootID: p.Boot})
+	return stepRow{act.Agent, act.Role, act.Subject, act.Goal, p.PID, act.Started.TS}, runs
+}
+
+func (a *app) printStatus(s statusReport) error {
+	fmt.Fprintf(a.out, "%s  seq %d  head %s\n", s.Root, s.Seq, short(s.Hash))
+	if s.Brakes.Paused != nil {
+		fmt.Fprintf(a.out, "paused: %s — orch resume\n", s.Brakes.Reason)
+	}
+	if s.Brakes.Checkpoint != nil {
+		fmt.Fprintf(a.out, "checkpoint: %s — orch resume\n", s.Brakes.Reason)
+	}
+	if len(s.Goals) == 0 {
+		fmt.Fprintln(a.out, "no open goal")
+	} else if err := a.printGoalRows(s.Goals); err != nil {
+		return err
+	}
+	for _, r := range s.Steps {
+		fmt.Fprintf(a.out, "running  %-20s pid %-7d %s ago\n", r.Agent, r.PID, time.Since(r.Since).Round(time.Second))
+	}
+	for _, r := range s.Lost {
+		fmt.Fprintf(a.out, "lost     %-20s its process is gone; `orch run --continue` takes over\n", r.Agent)
+	}
+	total := 0
+	for _, st := range append(append([]blackboard.Status{}, openStatuses...), endedStatuses...) {
+		if n := s.Tasks[st]; n > 0 {
+			fmt.Fprintf(a.out, "%-18s %d\n", st, n)
+			total += n
+		}
+	}
+	fmt.Fprintf(a.out, "%s\n", count(total, "task"))
+	if s.Approvals > 0 {
+		fmt.Fprintf(a.out, "%s wait for a yes or no — orch allow\n", count(s.Approvals, "permission"))
+	}
+	return nil
+}

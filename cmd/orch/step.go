@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/agentvalidator"
+	"orch/roles/config"
+	"orch/roles/executor"
+	"orch/roles/metavalidator"
+	"orch/roles/perceiver"
+	"orch/roles/planner"
+	"orch/roles/step"
+	"orch/roles/supervisor"
+)
+
+// acts maps each role that works in steps to what it does in one.
+var acts = map[message.Role]func(context.Context, *step.Env) error{
+	message.Perceiver:      perceiver.Run,
+	message.Planner:        planner.Run,
+	message.Executor:       executor.Run,
+	message.AgentValidator: agentvalidator.Run,
+	message.MetaValidator:  metavalidator.Run,
+}
+
+// alsoSpeaks are the further names a role's step may use.
+var alsoSpeaks = map[message.Role][]message.Role{
+	message.Planner: {message.PlanValidator},
+}
+
+type stepFlags struct {
+	subject, cause string
+	lifeline       bool
+}
+
+func newStep(a *app) *cobra.Command {
+	var f stepFlags
+	c := &cobra.Command{
+		Use: "step ROLE", Short: "do one activation of a role and exit", Args: cobra.ExactArgs(1),
+		Long: `Do one activation of a role and exit: 0 done, 42 stopped cleanly, start me
+again; anything else is a crash. Without --subject the step picks what is due
+and claims it; if nothing is due while a goal is open, it exits with 42.`,
+		Example: "  orch step planner\n  orch step executor --subject 0198c1",
+		RunE: func(c *cobra.Command, args []string) error {
+			role := message.Role(args[0])
+			if _, ok := acts[role]; !ok {
+				return usagef("perceiver, planner, executor, agent-validator, meta-validator; ggs runs as `orch ggs`", "no steps for role %q", role)
+			}
+			ctx := c.Context()
+			if f.lifeline {
+				var cancel context.CancelFunc
+				ctx, cancel = untilEOF(ctx, a.in)
+				defer cancel()
+			}
+			if os.Getenv(supervisor.AgentEnv) != "" {
+				return a.spawnedStep(ctx, role, f)
+			}
+			return a.ownStep(ctx, role, f)
+		},
+	}
+	c.Flags().StringVar(&f.subject, "subject", "", "task or goal to act on")
+	c.Flags().StringVar(&f.cause, "cause", "", "id of the message that caused the activation (given by a supervisor)")
+	c.Flags().BoolVar(&f.lifeline, "lifeline", false, "stop when standard input ends (given by a supervisor)")
+	for _, hidden := range []string{"cause", "lifeline"} {
+		if err := c.Flags().MarkHidden(hidden); err != nil {
+			panic(err) // the flag is defined three lines above
+		}
+	}
+	return c
+}
+
+// untilEOF ends a context when the process that holds the other end is gone.
+func untilEOF(ctx context.Context, r io.Reader) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, err := io.Copy(io.Discard, r)
+		_ = err // an end by error is an end as well
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// spawnedStep acts under an identity and a claim that a supervisor made.
+func (a *app) spawnedStep(ctx context.Context, role message.Role, f stepFlags) error {
+	agent := message.AgentID(os.Getenv(supervisor.AgentEnv))
+	is, err := message.ParseAgent(agent)
+	if err != nil {
+		return usagef("a supervisor sets "+supervisor.AgentEnv, "%s", err)
+	}
+	if is != role {
+		return usagef("a supervisor sets "+supervisor.AgentEnv, "%s is %s, not a %s", supervisor.AgentEnv, agent, role)
+	}
+	fence, err := strconv.ParseUint(os.Getenv(supervisor.FenceEnv), 10, 64)
+	if err != nil {
+		return usagef("a supervisor sets "+supervisor.FenceEnv, "%s is not a number", supervisor.FenceEnv)
+	}
+	root, err := a.root()
+	if err != nil {
+		return err
+	}
+	b, err := blackboard.Open(root, a.options(stepIdentity(agent, role)))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	key := blackboard.ActivationKey{Role: role, Subject: f.subject, Cause: message.ID(f.cause)}
+	c := supervisor.Claim{Activation: roles.Activation{Key: key}, Agent: agent, Fence: message.Fence(fence), Marker: os.Getenv("ORCH_MARKER")}
+	if err := a.adopt(ctx, b, &c); err != nil {
+		return err
+	}
+	report, err := a.act(ctx, b, root, c)
+	if perr := writeLine(a.out, report); perr != nil {
+		return errors.Join(err, perr)
+	}
+	return asStepExit(err)
+}
+
+func stepIdentity(agent message.AgentID, role message.Role) blackboard.Identity {
+	return blackboard.Identity{Agent: agent, Speaks: append([]message.Role{role}, alsoSpeaks[role]...), Via: "step"}
+}
+
+// adopt registers the step and checks that the claim it was spawned for is its own.
+func (a *app) adopt(ctx context.Context, b *blackboard.Board, c *supervisor.Claim) error {
+	key := c.Activation.Key
+	_, err := b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		live, ok := st.Activation(key)
+		if !ok || !live.Live() || live.Agent != c.Agent {
+			return message.Message{}, usagef("orch run starts steps; by hand: orch step "+string(key.Role),
+				"%s has no claim on %s for this cause", c.Agent, key.Subject)
+		}
+		if _, there := st.Agent(c.Agent); there {
+			return message.Message{}, usagef("each living step needs an id of its own", "agent %s is registered already", c.Agent)
+		}
+		c.Activation.Goal, c.Marker = live.Goal, live.Marker
+		return message.Message{To: message.All, Goal: live.Goal, Subject: string(c.Agent), Body: message.Registered{
+			Agent: c.Agent, Role: key.Role, Terminal: terminalName(), Process: supervisor.Self(),
+			Lease: supervisor.NewLease(supervisor.SystemClock{}, supervisorLease.Milliseconds()),
+		}}, nil
+	})
+	return err
+}
+
+// act does the activation and says what it consumed.
+func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c supervisor.Claim) (supervisor.Report, error) {
+	cfg, err := a.config(root)
+	if err != nil {
+		return supervisor.Report{}, err
+	}
+	env, err := a.stepEnv(ctx, b, cfg, c)
+	if err != nil {
+		return supervisor.Report{Detail: err.Error()}, err
+	}
+	defer env.close()
+	err = acts[c.Activation.Key.Role](ctx, env.Env)
+	r := supervisor.Report{Usage: env.Usage}
+	if err != nil {
+		r.Detail = err.Error()
+	}
+	if derr := deregister(b, c.Agent, "the step ended"); derr != nil {
+		a.warn(derr)
+	}
+	return r, err
+}
+
+// asStepExit turns how a role ended into an exit code.
+func asStepExit(err error) error {
+	code := step.ExitCode(err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return &exitError{code: exitAgain, cause: err}
+	}
+	return &exitError{code: code, cause: err}
+}
+
+// ownStep is a step without a supervisor: it tidies up, picks, claims, acts and
+// closes by itself.
+func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error {
+	root, err := a.root()
+	if err != nil {
+		return err
+	}
+	if err := checkTrust(ctx, root); err != nil {
+		return err
+	}
+	cfg, err := a.config(root)
+	if err != nil {
+		return err
+	}
+	c, st, err := a.pick(ctx, root, cfg, role, f.subject)
+	if err != nil {
+		return err
+	}
+	defer st.Board.Close()
+	b, err := a.openAt(root, stepIdentity(c.Agent, role))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := a.adopt(ctx, b.Board, &c); err != nil {
+		return err
+	}
+	began := time.Now()
+	report, acted := a.act(ctx, b.Board, root, c)
+	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
+		DurationMS: time.Since(began).Milliseconds()}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return errors.Join(asStepExit(acted), st.End(closing, c, end))
+}
+
+func classOf(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return message.EndInterrupted
+	case step.ExitCode(err) == step.ExitDone:
+		return message.EndDone
+	case step.ExitCode(err) == step.ExitAgain:
+		return message.EndAgain
+	}
+	return message.EndCrash
+}
+
+// pick claims what is due for a role, as a supervisor of its own.
+func (a *app) pick(ctx context.Context, root string, cfg config.Config, role message.Role, subject string) (supervisor.Claim, *supervisor.Starter, error) {
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}, Via: "step"}))
+	if err != nil {
+		return supervisor.Claim{}, nil, err
+	}
+	policy := roles.PolicyOf(cfg)
+	policy.Boot, _ = supervisor.SystemClock{}.Awake()
+	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
+		Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}
+	c, err := a.pickWith(ctx, st, role, subject)
+	if err != nil {
+		return c, nil, errors.Join(err, b.Close())
+	}
+	return c, st, nil
+}
+
+func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, role message.Role, subject string) (supervisor.Claim, error) {
+	if err := st.Housekeep(ctx, &supervisor.Processes{}); err != nil {
+		return supervisor.Claim{}, err
+	}
+	var due []roles.Activation
+	open := 0
+	err := st.Board.View(ctx, func(s *blackboard.State) error {
+		due = roles.Due(s, st.Policy, time.Now())
+		open = len(s.OpenGoals())
+		return nil
+	})
+	if err != nil {
+		return supervisor.Claim{}, err
+	}
+	due = slices.DeleteFunc(due, func(d roles.Activation) bool {
+		return d.Key.Role != role || subject != "" && d.Key.Subject != subject || d.NotBefore.After(time.Now())
+	})
+	for _, d := range due {
+		c, err := st.Start(ctx, d)
+		if errors.Is(err, supervisor.ErrNotDue) || supervisor.Refused(err) {
+			continue
+		}
+		return c, err
+	}
+	if subject != "" {
+		return supervisor.Claim{}, usagef("orch status, orch why "+subject, "nothing is due for %s on %s", role, subject)
+	}
+	if open > 0 {
+		return supervisor.Claim{}, &exitError{code: exitAgain}
+	}
+	fmt.Fprintln(a.err, "idle: no goal is open")
+	return supervisor.Claim{}, &exitError{code: exitOK}
+}
+
+// stepScratch is a directory of its own for each step, gone with it.
+func stepScratch(b *blackboard.Board) (string, error) {
+	dir, err := os.MkdirTemp(filepath.Join(b.Dir(), blackboard.RunDir), "step-")
+	if err != nil {
+		return "", fmt.Errorf("make the step's scratch directory: %w", err)
+	}
+	return dir, nil
+}
+
+// rulesOf decodes the permissions given for a goal.
+func rulesOf[T any](raw []string) ([]T, error) {
+	var out []T
+	for _, r := range raw {
+		var v T
+		if err := json.Unmarshal([]byte(r), &v); err != nil {
+			return nil, fmt.Errorf("read a permission: %w", err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/backend/playbook"
+	"orch/roles/check"
+	"orch/roles/config"
+	"orch/roles/process"
+	"orch/roles/socket"
+	"orch/roles/step"
+	"orch/roles/supervisor"
+	"orch/roles/tool"
+	"orch/roles/tool/gate"
+)
+
+// stepWorld is a step's environment and what has to be removed after it.
+type stepWorld struct {
+	*step.Env
+	scratch string
+	stop    func() // of the step's socket
+}
+
+// close removes what was made for the step.
+func (w stepWorld) close() {
+	w.stop()
+	os.RemoveAll(w.scratch)
+}
+
+// listen opens the step's private socket, through which commands it starts may
+// say what its role may say. Only steps that start commands have one.
+func (w *stepWorld) listen(ctx context.Context, role message.Role, spec *process.Spec) error {
+	w.stop = func() {}
+	if !roles.Holds(role) {
+		return nil
+	}
+	path, stop, err := socket.Serve(ctx, func(ctx context.Context, body message.Body) (message.ID, error) {
+		m, err := w.Say(ctx, body)
+		return m.ID, err
+	})
+	if err != nil {
+		return err
+	}
+	w.stop = stop
+	spec.Env = append(spec.Env, socket.Env+"="+path)
+	return nil
+}
+
+// stepEnv gives a step all it may use.
+func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim) (stepWorld, error) {
+	root := b.Root()
+	think, _, err := a.playbooks(root)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	scratch, err := stepScratch(b)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	values, err := os.ReadFile(filepath.Join(b.Dir(), "values.md"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return stepWorld{}, fmt.Errorf("read values.md: %w", err)
+	}
+	spec, err := a.processSpec(cfg, c)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	world := stepWorld{scratch: scratch}
+	if err := world.listen(ctx, c.Activation.Key.Role, &spec); err != nil {
+		return stepWorld{}, err
+	}
+	box, err := a.box(ctx, b, cfg, c, scratch, spec)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	redact := blackboard.NewRedactor(os.Environ())
+	clock := supervisor.SystemClock{}
+	world.Env = &step.Env{
+		Board: b, Key: c.Activation.Key, Goal: c.Activation.Goal, Agent: c.Agent, Fence: c.Fence,
+		Workspace: root, Values: string(values),
+		Perceiver: think, Planner: think, Executor: think, Merger: think, PlannedBy: playbook.Name,
+		Box: box,
+		Checks: func(ctx context.Context, ch check.Check) check.Verdict {
+			return check.Run(ctx, ch, check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
+		},
+		Lease:    func() message.Lease { return supervisor.NewLease(clock, cfg.Limits.LeaseMS) },
+		Settings: step.SettingsOf(b.Dir()),
+		Clock:    clock, IDs: journal.UUIDs{}, Config: cfg,
+		Log: func(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) },
+	}
+	return world, nil
+}
+
+// processSpec bounds every command a step starts.
+func (a *app) processSpec(cfg config.Config, c supervisor.Claim) (process.Spec, error) {
+	exe, err := executable()
+	if err != nil {
+		return process.Spec{}, err
+	}
+	l := cfg.Limits
+	return process.Spec{
+		Env: process.ScrubEnv(os.Environ()), WallMS: l.CallWallMS, IdleMS: l.StepIdleMS, GraceMS: l.GraceMS, MaxOutputBytes: l.OutputBytes * 8,
+		KeepBytes: int(l.OutputBytes), Marker: process.Marker(c.Marker), Session: true, Guard: []string{exe, "guard", "--"},
+	}, nil
+}
+
+// box is the tool layer under the permissions of the configuration, of the
+// command line, and of the person's answers so far.
+func (a *app) box(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, scratch string, spec process.Spec) (*tool.Box, error) {
+	var given []string
+	var input message.UserInput
+	err := b.View(ctx, func(st *blackboard.State) error {
+		given = st.Rules(c.Activation.Goal)
+		g, ok := st.Goal(c.Activation.Goal)
+		if ok {
+			input = g.Input
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	rules, err := rulesOf[gate.Rule](given)
+	if err != nil {
+		return nil, err
+	}
+	more, err := permissions(cfg, input)
+	if err != nil {
+		return nil, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return tool.New(tool.Options{
+		Workspace: b.Root(), Scratch: scratch, Home: home, Rules: append(rules, more...), Process: spec,
+		Redact: blackboard.NewRedactor(os.Environ()), Search: tool.Search{Endpoint: cfg.Search.Endpoint},
+	})
+}

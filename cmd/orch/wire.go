@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/message"
+	"orch/blackboard/view"
+	"orch/roles"
+	"orch/roles/config"
+	"orch/roles/supervisor"
+)
+
+// initBoard makes the board of a project if there is none.
+func (a *app) initBoard(root string) error {
+	b, err := blackboard.Init(root, a.options(person()))
+	if err != nil {
+		return err
+	}
+	return b.Close()
+}
+
+// supervisorLease outlives any run; a supervisor that died is deregistered by
+// the next one, which sees that its process is gone.
+const supervisorLease = 30 * 24 * time.Hour
+
+// openSupervisor opens the board under a supervisor id that nobody else has.
+func (a *app) openSupervisor(ctx context.Context, root string) (*session, error) {
+	for range 100 {
+		id, err := a.nextSupervisor(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		s, err := a.openAt(root, id)
+		if err != nil {
+			return nil, err
+		}
+		taken, err := register(ctx, s.Board, id.Agent, message.Supervisor)
+		if err == nil && !taken {
+			return s, nil
+		}
+		if cerr := s.Close(); err != nil || cerr != nil {
+			return nil, errors.Join(err, cerr)
+		}
+	}
+	return nil, errors.New("no supervisor id is free after 100 tries")
+}
+
+func (a *app) nextSupervisor(ctx context.Context, root string) (blackboard.Identity, error) {
+	o := a.options(blackboard.Identity{})
+	o.ReadOnly = true
+	b, err := blackboard.Open(root, o)
+	if err != nil {
+		return blackboard.Identity{}, err
+	}
+	defer b.Close()
+	var agent message.AgentID
+	if err := b.View(ctx, func(st *blackboard.State) error { agent = st.NextAgent(message.Supervisor); return nil }); err != nil {
+		return blackboard.Identity{}, err
+	}
+	return blackboard.NewIdentity(agent, "terminal")
+}
+
+// register makes this process known under an id; taken means somebody lives under it.
+func register(ctx context.Context, b *blackboard.Board, agent message.AgentID, role message.Role) (taken bool, err error) {
+	errTaken := errors.New("taken")
+	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		if _, there := st.Agent(agent); there {
+			return message.Message{}, errTaken
+		}
+		return message.Message{To: message.All, Subject: string(agent), Body: message.Registered{
+			Agent: agent, Role: role, Terminal: terminalName(), Process: supervisor.Self(),
+			Lease: supervisor.NewLease(supervisor.SystemClock{}, supervisorLease.Milliseconds()),
+		}}, nil
+	})
+	if errors.Is(err, errTaken) {
+		return true, nil
+	}
+	return false, err
+}
+
+func deregister(b *blackboard.Board, agent message.AgentID, why string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_, err := b.Append(ctx, message.Message{To: message.All, Subject: string(agent), Body: message.Deregistered{Agent: agent, Reason: why}})
+	return err
+}
+
+// terminalName is the terminal this process is on, for people; empty without one.
+func terminalName() string {
+	name, err := os.Readlink("/proc/self/fd/0")
+	if err != nil || !filepath.IsAbs(name) || filepath.Dir(name) != "/dev/pts" {
+		return ""
+	}
+	return name
+}
+
+// newSupervisor puts a supervisor together for one goal.
+func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, interactive bool) (*supervisor.Supervisor, error) {
+	exe, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	policy := roles.PolicyOf(cfg)
+	policy.Terminal = interactive
+	policy.Boot, _ = supervisor.SystemClock{}.Awake()
+	flags := []string{}
+	if a.unsafeFS {
+		flags = append(flags, "--unsafe-fs")
+	}
+	root := s.Root()
+	hooks := supervisor.Hooks{Dir: filepath.Join(s.Dir(), blackboard.HooksDir), Root: root, LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn}
+	return &supervisor.Supervisor{
+		Starter: supervisor.Starter{
+			Board: s.Board, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
+			Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
+		},
+		Config: cfg, Goal: goal,
+		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags},
+		Residents: []supervisor.Resident{
+			&supervisor.ResidentProcess{Argv: append([]string{exe, "-C", root}, append(flags, "ggs", "--attached")...), Root: root,
+				Env: os.Environ(), Log: filepath.Join(s.Dir(), blackboard.RunDir, "ggs.log"), GraceMS: cfg.Limits.GraceMS},
+		},
+		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
+		Hooks:  hooks,
+		Warn:   a.warn,
+		Tend: func(ctx context.Context) time.Time {
+			return s.tend(ctx, s.keeper.Offer).Again
+		},
+	}, nil
+}
+
+// importEdit takes a person's edits of state.yaml in, or says why not. While a
+// step may be running commands nobody confines, an edit could be theirs, so it
+// waits for orch edit accept.
+func (s *session) importEdit(ctx context.Context) error {
+	if s.unsure {
+		return nil
+	}
+	err := s.View(ctx, func(st *blackboard.State) error {
+		for _, a := range st.LiveActivations() {
+			s.unsure = s.unsure || a.Role == message.Executor
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.unsure {
+		return hinted{errors.New("state.yaml was edited while a step was running commands; it waits"), "run `orch edit accept` if the edit is yours"}
+	}
+	_, err = s.takeIn(ctx)
+	return err
+}
+
+// takeIn imports until nothing is left that is quiet enough.
+func (s *session) takeIn(ctx context.Context) (edits int, err error) {
+	for {
+		r, err := s.keeper.Import(ctx, view.Of(s.Board))
+		if err != nil {
+			return edits, err
+		}
+		edits += len(r.Edits)
+		if r.Why != "" {
+			s.warn(fmt.Errorf("your edit of state.yaml: %s; the file is kept as %s", r.Why, r.Kept))
+			m := message.Message{From: message.Board, To: message.Human, Body: r.Refusal()}
+			if _, err := s.Append(ctx, m); err != nil {
+				return edits, err
+			}
+		}
+		if r.Status == view.Clean || r.Status == view.Waiting {
+			return edits, nil
+		}
+	}
+}
+
+func viewPath(b *blackboard.Board) string {
+	return view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}}).Path()
+}

@@ -1,0 +1,156 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+)
+
+// ErrNotDue is returned when somebody else started the activation first, or
+// the board moved on.
+var ErrNotDue = errors.New("the activation is no longer due")
+
+// Clock tells wall time, and awake time since boot for leases.
+type Clock interface {
+	Now() time.Time
+	// Awake is the id of this boot and the milliseconds this machine has been
+	// awake in it.
+	Awake() (boot string, ms int64)
+}
+
+// Claim is a started activation: who acts, under which marker and fence.
+type Claim struct {
+	Activation roles.Activation
+	Agent      message.AgentID
+	Marker     string
+	Fence      message.Fence // 0 for roles that hold no task
+	Try        int
+}
+
+// Starter claims activations. The claims are conditional, so of any number of
+// starters on one board exactly one gets each.
+type Starter struct {
+	Board   *blackboard.Board
+	Policy  roles.Policy
+	Clock   Clock
+	NewID   func() string
+	Holder  message.Process // the process that will see the step through
+	LeaseMS int64
+	As      message.Role // the role the claim is said in: supervisor, or the step's own
+}
+
+// Start claims one activation and, for a role that holds tasks, the task. The
+// claim is durable when it returns.
+func (s *Starter) Start(ctx context.Context, a roles.Activation) (Claim, error) {
+	c := Claim{Activation: a, Marker: s.NewID()}
+	started, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		if !roles.IsDue(st, s.Policy, s.Clock.Now(), a.Key) {
+			return message.Message{}, ErrNotDue
+		}
+		prior, _ := st.Activation(a.Key)
+		c.Try = prior.Try + 1
+		c.Agent = st.NextAgent(a.Key.Role)
+		return s.message(a, message.StepStarting{
+			Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: c.Agent, Marker: c.Marker,
+			Try: c.Try, Holder: s.Holder, Reason: a.Reason,
+		}), nil
+	})
+	if err != nil {
+		return Claim{}, err
+	}
+	if roles.Holds(a.Key.Role) {
+		if err := s.claimTask(ctx, &c); err != nil {
+			return Claim{}, errors.Join(err, s.End(ctx, c, End{Exit: 42, Class: message.EndAgain, Detail: "the task was taken"}))
+		}
+		return c, nil // claimTask is behind StepStarting, so it is durable as well
+	}
+	return c, s.Board.Barrier(ctx, started.Seq)
+}
+
+func (s *Starter) claimTask(ctx context.Context, c *Claim) error {
+	task := message.TaskID(c.Activation.Key.Subject)
+	claimed, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		t, ok := st.Task(task)
+		if !ok {
+			return message.Message{}, fmt.Errorf("claim %s: no such task", task)
+		}
+		if err := st.CanClaim(t); err != nil {
+			return message.Message{}, err
+		}
+		c.Fence = t.Fence + 1
+		m := s.message(c.Activation, message.Claimed{Task: task, Agent: c.Agent, Fence: c.Fence, Lease: NewLease(s.Clock, s.LeaseMS)})
+		m.Fence = c.Fence
+		return m, nil
+	})
+	if err != nil {
+		return fmt.Errorf("claim %s: %w", task, err)
+	}
+	return s.Board.Barrier(ctx, claimed.Seq)
+}
+
+// End is how a step ended.
+type End struct {
+	Exit       int
+	Class      string // one of the message.End… classes
+	Detail     string
+	Usage      message.Usage
+	Cost       float64 // US dollars
+	DurationMS int64
+	Survivors  int
+}
+
+// End closes a claim. A claim that somebody else closed already stays as it is.
+func (s *Starter) End(ctx context.Context, c Claim, e End) error {
+	k := c.Activation.Key
+	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		if live, ok := st.Activation(k); !ok || !live.Live() || live.Agent != c.Agent {
+			return message.Message{}, errClosed
+		}
+		return s.message(c.Activation, message.StepEnded{
+			Role: k.Role, Subject: k.Subject, Cause: k.Cause, Agent: c.Agent, Exit: e.Exit, Class: e.Class, Detail: e.Detail,
+			Usage: e.Usage, Cost: e.Cost, DurationMS: e.DurationMS, Survivors: e.Survivors,
+		}), nil
+	})
+	if err != nil && !errors.Is(err, errClosed) {
+		return fmt.Errorf("close step %s on %s: %w", k.Role, k.Subject, err)
+	}
+	return s.release(ctx, c, e.Class)
+}
+
+var errClosed = errors.New("the step is closed already")
+
+// release gives back a task whose step ended while it still held it.
+func (s *Starter) release(ctx context.Context, c Claim, class string) error {
+	if c.Fence == 0 {
+		return nil
+	}
+	task := message.TaskID(c.Activation.Key.Subject)
+	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		t, ok := st.Task(task)
+		if !ok || t.Status != blackboard.Claimed || t.Fence != c.Fence {
+			return message.Message{}, errClosed
+		}
+		m := s.message(c.Activation, message.Released{Task: task, Agent: c.Agent, Fence: c.Fence, Reason: "the step ended: " + class})
+		m.Fence = c.Fence
+		return m, nil
+	})
+	if err != nil && !errors.Is(err, errClosed) {
+		return fmt.Errorf("release %s: %w", task, err)
+	}
+	return nil
+}
+
+func (s *Starter) message(a roles.Activation, body message.Body) message.Message {
+	return message.Message{From: s.As, To: message.All, Goal: a.Goal, Subject: a.Key.Subject, Cause: a.Key.Cause, Body: body}
+}
+
+// NewLease is a lease that ends after the given awake time.
+func NewLease(c Clock, lengthMS int64) message.Lease {
+	boot, awake := c.Awake()
+	return message.Lease{Boot: boot, AwakeMS: awake + lengthMS, ExpiresAt: c.Now().UTC().Add(time.Duration(lengthMS) * time.Millisecond)}
+}
