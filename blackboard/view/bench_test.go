@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"iter"
 	"testing"
 
 	"orch/blackboard"
@@ -51,4 +52,63 @@ func BenchmarkRealBoard(b *testing.B) {
 			}
 		})
 	}
+}
+
+// board100k has 100,000 tasks, most of them unclaimed.
+func board100k() *fakeState {
+	s := richBoard()
+	for i := range 100_000 {
+		t := plainTask(fmt.Sprintf("0190a1b2-0000-7000-8000-%012d", i), blackboard.Unclaimed)
+		t.Intent, t.Goal, t.Targets = "write the page about command "+t.Intent, "document_commands", []string{"docs/commands"}
+		t.SuccessCriteria = []message.Criterion{{ID: "c1", Criterion: "the page exists", Required: true}, {ID: "c2", Criterion: "it has an example", Required: true}}
+		s.tasks = append(s.tasks, t)
+	}
+	return s
+}
+
+// countedState answers counts at once, as the real state does.
+type countedState struct {
+	*fakeState
+	counts map[blackboard.Status]int
+}
+
+func (s countedState) Counts(message.GoalID) map[blackboard.Status]int { return s.counts }
+
+func (s countedState) Tasks(st ...blackboard.Status) iter.Seq[blackboard.Task] {
+	if st[0] != blackboard.Unclaimed && len(st) == 1 {
+		few := *s.fakeState
+		few.tasks = few.tasks[:5]
+		return few.Tasks(st...)
+	}
+	return s.fakeState.Tasks(st...)
+}
+
+func (s countedState) TasksOf(g message.GoalID, st ...blackboard.Status) iter.Seq[blackboard.Task] {
+	few := *s.fakeState
+	few.tasks = few.tasks[:5]
+	return few.TasksOf(g, st...)
+}
+
+func BenchmarkRender(b *testing.B) {
+	all := board100k()
+	s := countedState{all, all.Counts("")}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			b.SetBytes(int64(len(Render(s, Options{}))))
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		r := NewRenderer(Options{})
+		r.Render(s)
+		for i := 0; b.Loop(); i++ {
+			s.seq++
+			s.tasks[5+i%400].Fence++
+			b.SetBytes(int64(len(r.Render(s))))
+		}
+	})
+	b.Run("full", func(b *testing.B) {
+		for b.Loop() {
+			b.SetBytes(int64(len(Render(s, Options{Full: true}))))
+		}
+	})
 }
