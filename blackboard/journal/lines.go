@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 )
 
 var (
@@ -81,8 +80,13 @@ func (l *lineReader) next() (line []byte, start int64, err error) {
 
 // laterClaim says whether a line from offset on, good in itself, says that the
 // record seq was durable.
-func laterClaim(file io.ReaderAt, offset int64, seq uint64) (bool, error) {
-	lines := bufio.NewReaderSize(io.NewSectionReader(file, offset, math.MaxInt64-offset), MaxLineBytes)
+func laterClaim(file File, offset int64, seq uint64) (bool, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	rest := max(info.Size()-offset, 1)
+	lines := bufio.NewReaderSize(io.NewSectionReader(file, offset, rest), int(min(rest, MaxLineBytes)))
 	for {
 		line, err := lines.ReadSlice('\n')
 		for err == bufio.ErrBufferFull { // no line of ours: pass over it
@@ -123,7 +127,7 @@ func nextStart(line []byte, from int) int {
 // lineNumber counts the line that begins at offset; 0 if it cannot be read.
 func lineNumber(file io.ReaderAt, offset int64) int {
 	number := 1
-	buf := make([]byte, 256<<10)
+	buf := make([]byte, min(offset, biteBytes))
 	for at := int64(0); at < offset; {
 		part := buf[:min(int64(len(buf)), offset-at)]
 		n, err := file.ReadAt(part, at)
