@@ -21,7 +21,9 @@ const (
 func IntentSpace(intent string) string { return "intent:" + Slug(intent) }
 
 // Slug joins the first words of a text, in lower case, by underscores.
-func Slug(text string) string {
+func Slug(text string) string { return firstWords(text, slugWords) }
+
+func firstWords(text string, limit int) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	})
@@ -29,7 +31,7 @@ func Slug(text string) string {
 		runes := []rune(strings.Join(words, ""))
 		return string(runes[:min(len(runes), slugRunes)])
 	}
-	return strings.Join(words[:min(len(words), slugWords)], "_")
+	return strings.Join(words[:min(len(words), limit)], "_")
 }
 
 // spaceless tells whether a rune belongs to a script that does not separate words by spaces.
@@ -37,11 +39,21 @@ func spaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
+// Bounds of a goal's name: enough words to recognise it in a list.
+const (
+	goalWords = 6
+	goalRunes = 40
+)
+
 // GoalSlug is the snake_case name a goal is given by its first words; the board
 // makes it unique. It is never empty.
 func GoalSlug(text string) message.GoalID {
-	if s := Slug(text); s != "" {
-		return message.GoalID(s)
+	s := []rune(firstWords(text, goalWords))
+	if len(s) > goalRunes {
+		s = s[:goalRunes]
+	}
+	if name := strings.Trim(string(s), "_"); name != "" {
+		return message.GoalID(name)
 	}
 	return "goal"
 }
