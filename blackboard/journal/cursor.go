@@ -156,8 +156,23 @@ func (c *cursor) doubt(start int64, cause error) (again bool, err error) {
 	return true, nil
 }
 
+// openTries bounds how often a reader looks again for a segment that lost its
+// name under its eyes.
+const openTries = 5
+
 // open finds the file that holds the next record and goes to it or just before.
+// A rotation may just then remove the name that an interrupted one had given the
+// live file; so a name that is gone is looked for again.
 func (c *cursor) open() error {
+	for try := 1; ; try++ {
+		err := c.openOnce()
+		if try == openTries || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+}
+
+func (c *cursor) openOnce() error {
 	want := max(c.from, c.last.Seq+1)
 	if c.from == 0 && c.last.Seq == 0 {
 		want = 0
