@@ -57,7 +57,10 @@ func judge(t *testing.T, dir string, c backend.CriterionSpec) (bool, string) {
 	var check struct {
 		Run struct {
 			Command string `json:"command"`
-			Stderr  struct {
+			Stdout  struct {
+				NotMatches string `json:"not_matches"`
+			} `json:"stdout"`
+			Stderr struct {
 				NotMatches string `json:"not_matches"`
 			} `json:"stderr"`
 		} `json:"run"`
@@ -68,6 +71,12 @@ func judge(t *testing.T, dir string, c backend.CriterionSpec) (bool, string) {
 	exit, out, stderr := sh(context.Background(), dir, check.Run.Command)
 	if n := check.Run.Stderr.NotMatches; n != "" && regexp.MustCompile("(?m)"+n).MatchString(stderr) {
 		return false, out
+	}
+	if n := check.Run.Stdout.NotMatches; n != "" && regexp.MustCompile("(?m)"+n).MatchString(out) {
+		return false, out
+	}
+	if len(out) > 2<<10 {
+		out = out[:1<<10] + out[len(out)-1<<10:] // as much evidence as the loop keeps
 	}
 	return exit == 0, out
 }

@@ -48,6 +48,7 @@ func commands() map[string]func(call) error {
 		"repo-health": part(repoHealth),
 		"link-check":  part(linkCheck),
 		"test-guard":  testGuard,
+		"digest":      digest,
 		"report":      report,
 		"verify":      verify,
 	}
