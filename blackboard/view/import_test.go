@@ -175,6 +175,14 @@ func TestASaveIsTakenInAfter300MSOfQuiet(t *testing.T) {
 	if res := d.importOnce(); res.Status != Imported {
 		t.Fatalf("after 300 ms: %+v", res)
 	}
+	d.edit("priority: 100", "priority: 5")
+	if err := os.Chtimes(d.k.Path(), saved, saved); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.t = saved.Add(-time.Hour)
+	if res := d.importOnce(); res.Status == Waiting {
+		t.Errorf("it waits for a clock that jumped back: %+v", res)
+	}
 }
 
 // If the append fails nothing is lost, and doing it again does it once.

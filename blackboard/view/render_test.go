@@ -189,6 +189,33 @@ func TestRendererForgetsNoChange(t *testing.T) {
 	})
 }
 
+// The same for what random changes seldom reach.
+func TestRendererSeesDeepChanges(t *testing.T) {
+	reason := "another"
+	for name, change := range map[string]func(*blackboard.Task){
+		"verdict of a correction": func(t *blackboard.Task) {
+			c := *t.Correction
+			c.Verdicts = []message.Verdict{c.Verdicts[0]}
+			t.Correction = &c
+		},
+		"verdict of an outcome": func(t *blackboard.Task) {
+			t.Outcome = &message.SubTaskOutcome{CriteriaVerdicts: []message.Verdict{{CriterionID: "c2", Criterion: "it reads well", Verdict: message.Pass}}}
+		},
+		"reason of a failure": func(t *blackboard.Task) { t.Outcome = &message.SubTaskOutcome{FailureReason: &reason} },
+		"output":              func(t *blackboard.Task) { t.Result = &message.ExecutionResult{Output: "other"} },
+		"check":               func(t *blackboard.Task) { t.SuccessCriteria = t.SuccessCriteria[:1] },
+	} {
+		r, s := NewRenderer(Options{}), richBoard()
+		s.tasks[2].Outcome = nil
+		before := r.Render(s)
+		change(&s.tasks[2])
+		got := r.Render(s)
+		if want := Render(s, Options{}); !bytes.Equal(got, want) || bytes.Equal(got, before) {
+			t.Errorf("%s: copied and fresh differ:\n%s", name, DiffYAML(want, got))
+		}
+	}
+}
+
 // mutate changes one field somewhere below v; what is shared is copied first.
 func mutate(t *rapid.T, v reflect.Value, name string) {
 	switch v.Kind() {
