@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,8 @@ type Finding struct {
 	Program string `json:"program"` // the program at fault, or the tool
 	Target  string `json:"target"`  // what a rule's pattern is matched against
 	Why     string `json:"why"`
+
+	place bool // Target is one path
 }
 
 // Decision is the answer for one call.
@@ -31,17 +34,19 @@ type Entry struct {
 	Dir     bool
 	Inside  bool // Real is in the workspace
 	Created bool // made by this goal (for a directory: with all it contains), so it may be lost
-	Scratch bool // in the step's temporary directory, or a device such as /dev/null
+	Scratch bool // in the step's temporary directory
 }
 
-// Facts is what the gate may know of the workspace. Implementations must be
-// quick and must not follow names out of what they describe.
+// Facts is what the gate may know of the workspace. Every path is absolute.
 type Facts interface {
-	Root() string                            // the workspace, absolute and without symbolic links
-	Home() string                            // the person's home, for a leading ~; may be empty
-	Inspect(abs string) Entry                // abs need not exist
-	Glob(abs string) ([]string, bool)        // existing paths that match; false when there are too many to tell
-	Source(abs string) (src []byte, ok bool) // a script's text, when it is small enough to read
+	Root() string // the workspace, without symbolic links
+	// Inspect looks at a path, which need not exist. With follow, a symbolic
+	// link stands for what it points to; without, for itself.
+	Inspect(path string, follow bool) Entry
+	// Glob lists what matches a pattern; false when that can not be told.
+	Glob(pattern string) ([]string, bool)
+	// Source is a script's text; false when there is none or it is too large.
+	Source(path string) (string, bool)
 }
 
 // Dialect is the shell that will run the command: the gate must read it alike.
@@ -58,11 +63,50 @@ type Gate struct {
 	Facts   Facts
 	Rules   []Rule
 	Dialect Dialect
+	Vars    map[string]string // variables whose value in the command's environment is known
+}
+
+// Shell judges a command line that will run in dir (absolute).
+func (g Gate) Shell(command, dir string) Decision {
+	a := newAnalysis(g.Facts, "")
+	st := newState(dir, g.Vars)
+	a.shielded(command, st, g.Dialect)
+	d := g.decide("shell", command, a.found, a.programs)
+	d.Programs, d.ReadOnly = a.programs, a.readOnly && len(a.found) == 0
+	return d
+}
+
+// Write judges a file tool that will put content at path (absolute): the whole
+// file, or with edit a part of an existing one, which is no overwriting.
+func (g Gate) Write(tool, path string, edit bool) Decision {
+	a := newAnalysis(g.Facts, tool)
+	st := newState(g.Facts.Root(), nil)
+	a.write(tool, known(path), st, !edit)
+	return g.decide(tool, tool+" "+path, a.found, nil)
+}
+
+// Read judges a file tool that will read path (absolute). Reading in the
+// workspace is free; outside it needs a rule.
+func (g Gate) Read(tool, path string) Decision {
+	var found []Finding
+	if e := g.Facts.Inspect(path, true); !e.Inside && !e.Scratch {
+		found = []Finding{{Action: Outside, Program: tool, Target: e.Real, Why: tool + " reads outside the workspace: " + e.Real, place: true}}
+	}
+	return g.decide(tool, tool+" "+path, found, nil)
+}
+
+// Ask judges a tool whose input the gate does not read: it needs a rule.
+func (g Gate) Ask(tool string, action Action, target, why string) Decision {
+	return g.decide(tool, tool+" "+target, []Finding{{Action: action, Program: tool, Target: target, Why: why}}, nil)
 }
 
 // decide applies the rules to what was found.
-func (g Gate) decide(tool, command string, found []Finding) Decision {
+func (g Gate) decide(tool, command string, found []Finding, programs []string) Decision {
 	d := Decision{Findings: found}
+	if r, ok := g.forbidden(tool, command, programs); ok {
+		d.DeniedBy, d.Reason = r.ID, "forbidden by rule "+r.ID
+		return d
+	}
 	var unmet []Finding
 	for _, f := range found {
 		allowed := false
@@ -97,8 +141,25 @@ func (g Gate) decide(tool, command string, found []Finding) Decision {
 	return d
 }
 
-// need is the narrowest rule that lets the call pass: for one finding its
-// target, for several the command itself, so that one yes is enough.
+// forbidden finds a deny rule about a program or the command itself: those
+// hold whether or not there is a finding.
+func (g Gate) forbidden(tool, command string, programs []string) (Rule, bool) {
+	for _, r := range g.Rules {
+		if r.Effect != Deny || (r.Tool != "" && r.Tool != tool) {
+			continue
+		}
+		if r.Action == Command && r.Pattern == command {
+			return r, true
+		}
+		if r.Action == Program && slices.ContainsFunc(programs, func(p string) bool { return matches(r.Pattern, p) }) {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// need is the narrowest rule that lets the call pass: its one path, or else
+// the command itself, so that one yes is enough and gives no more than asked.
 func need(tool, command string, unmet []Finding) Rule {
 	first := unmet[0]
 	for _, f := range unmet[1:] {
@@ -106,7 +167,7 @@ func need(tool, command string, unmet []Finding) Rule {
 			return NewRule(tool, Command, command)
 		}
 	}
-	if first.Target == "" || strings.ContainsAny(first.Target, `*?[{\`) {
+	if !first.place || first.Target == "" || strings.ContainsAny(first.Target, `*?[]{}\`) {
 		return NewRule(tool, Command, command)
 	}
 	return NewRule(tool, first.Action, first.Target)

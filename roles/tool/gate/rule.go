@@ -112,7 +112,7 @@ func (r Rule) covers(tool, command string, f Finding) bool {
 }
 
 func matches(pattern, s string) bool {
-	if pattern == s {
+	if pattern == s || pattern == "**" {
 		return true
 	}
 	ok, err := doublestar.Match(pattern, s)
