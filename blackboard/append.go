@@ -165,7 +165,7 @@ func (b *Board) folded(r journal.Record) {
 	if seq, _ := b.state.Head(); seq+1 != r.Seq {
 		return
 	}
-	if err := fold(b.state, r); err != nil {
+	if _, err := fold(b.state, r); err != nil {
 		b.distrust(err) // it was checked before: what the state rests on is damaged
 		return
 	}

@@ -166,7 +166,7 @@ func foldAll(s *State, records iter.Seq2[journal.Record, error]) (n int, err err
 		if err != nil {
 			return n, err
 		}
-		if err := fold(s, r); err != nil {
+		if _, err := fold(s, r); err != nil {
 			return n, err
 		}
 		n++
@@ -175,21 +175,21 @@ func foldAll(s *State, records iter.Seq2[journal.Record, error]) (n int, err err
 }
 
 // fold applies the next record of the log to s.
-func fold(s *State, r journal.Record) error {
+func fold(s *State, r journal.Record) (message.Message, error) {
 	if seq, _ := s.Head(); r.Seq != seq+1 {
-		return &FoldError{Seq: r.Seq, Type: message.Type(r.Type), Err: fmt.Errorf("it does not follow message %d", seq)}
+		return message.Message{}, &FoldError{Seq: r.Seq, Type: message.Type(r.Type), Err: fmt.Errorf("it does not follow message %d", seq)}
 	}
 	m, err := decodeRecord(r)
 	if err != nil {
-		return err
+		return m, err
 	}
 	err = Apply(s, m)
 	if fault := s.Err(); fault != nil {
-		return fmt.Errorf("read the board: %w", fault)
+		return m, fmt.Errorf("read the board: %w", fault)
 	}
 	if err != nil {
-		return &FoldError{Seq: r.Seq, Type: m.Type(), Err: err}
+		return m, &FoldError{Seq: r.Seq, Type: m.Type(), Err: err}
 	}
 	s.SetHead(r.Hash)
-	return nil
+	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Redacted stands where a secret was.
@@ -46,10 +47,12 @@ const (
 // argument if there is nothing to replace.
 func NewRedactor(environ []string) func([]byte) []byte {
 	values := secretValues(environ)
-	patterns := make([]*regexp.Regexp, len(secretForms))
+	patterns := make([]func() *regexp.Regexp, len(secretForms)) // few are ever needed
 	for i, form := range secretForms {
-		// At the start of a word: "task-…" is full of words that end in sk-.
-		patterns[i] = regexp.MustCompile(`\b` + regexp.QuoteMeta(form.begin) + form.rest)
+		patterns[i] = sync.OnceValue(func() *regexp.Regexp {
+			// At the start of a word: "task-…" is full of words that end in sk-.
+			return regexp.MustCompile(`\b` + regexp.QuoteMeta(form.begin) + form.rest)
+		})
 	}
 	return func(text []byte) []byte {
 		for _, value := range values {
@@ -59,7 +62,7 @@ func NewRedactor(environ []string) func([]byte) []byte {
 		}
 		for i, form := range secretForms {
 			if bytes.Contains(text, []byte(form.begin)) {
-				text = patterns[i].ReplaceAllLiteral(text, []byte(Redacted))
+				text = patterns[i]().ReplaceAllLiteral(text, []byte(Redacted))
 			}
 		}
 		return text

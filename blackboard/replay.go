@@ -8,6 +8,7 @@ import (
 
 	"orch/blackboard/checkpoint"
 	"orch/blackboard/journal"
+	"orch/blackboard/message"
 )
 
 // StateAt returns the board as it was after message seq. The state is the
@@ -49,7 +50,7 @@ func reached(s *State, seq uint64) error {
 
 // replayTo folds the log from its first message into the empty state s, up to
 // message last, and calls each, if there is one, after every message.
-func (b *Board) replayTo(ctx context.Context, s *State, last uint64, each func(journal.Record) error) error {
+func (b *Board) replayTo(ctx context.Context, s *State, last uint64, each func(journal.Record, message.Message) error) error {
 	for r, err := range b.log.Read(0) {
 		if err != nil {
 			return err
@@ -60,11 +61,12 @@ func (b *Board) replayTo(ctx context.Context, s *State, last uint64, each func(j
 		if r.Seq%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := fold(s, r); err != nil {
+		m, err := fold(s, r)
+		if err != nil {
 			return err
 		}
 		if each != nil {
-			if err := each(r); err != nil {
+			if err := each(r, m); err != nil {
 				return err
 			}
 		}
@@ -117,7 +119,7 @@ func (b *Board) Replay(ctx context.Context) (ReplayReport, error) {
 	}()
 	started := b.opts.Clock.Now()
 	replayed := NewState()
-	err = b.replayTo(ctx, replayed, last, func(r journal.Record) error {
+	err = b.replayTo(ctx, replayed, last, func(r journal.Record, _ message.Message) error {
 		report.Messages, report.Head = report.Messages+1, r.Head()
 		for _, f := range files[r.Seq] {
 			if f.file.Header().Head != r.Hash {
