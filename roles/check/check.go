@@ -12,11 +12,7 @@
 // given), never asks a model, and never demotes environmental to logical.
 package check
 
-import (
-	"context"
-
-	"orch/roles/process"
-)
+import "orch/roles/process"
 
 // Check is one check. Exactly one field is set.
 type Check struct {
@@ -119,19 +115,3 @@ type Verdict struct {
 	Kind     Kind
 	Evidence string // what was seen, redacted, never empty
 }
-
-// Decode reads a check from JSON, strictly.
-func Decode(data []byte) (Check, error) { return Check{}, nil }
-
-// DecodeYAML reads a check from YAML, strictly.
-func DecodeYAML(data []byte) (Check, error) { return Check{}, nil }
-
-// Validate reports the first thing that makes a check unusable, and what is allowed.
-func (c Check) Validate() error { return nil }
-
-// Run runs the check.
-func Run(ctx context.Context, c Check, env Env) Verdict { return Verdict{} }
-
-// Classify says what a failed command's exit code and output prove about the
-// cause: environmental only on unmistakable evidence, logical otherwise.
-func Classify(exit int, output string) (Class, Kind) { return Logical, KindNone }
