@@ -21,7 +21,6 @@ type cursor struct {
 	file     File
 	info     fs.FileInfo
 	closed   *archived // the closed segment that file is, or nil for a live one
-	replaced bool      // file was live and is not any more: what it holds is final
 	lines    *lineReader
 	inFile   Head  // the last record read from file
 	suspect  int64 // where a line looked damaged, to be looked at once more; -1 if none
@@ -119,16 +118,12 @@ func (c *cursor) stop(start int64, cause error) (again bool, err error) {
 		c.close()
 		return true, nil
 	}
-	if c.replaced { // read to its end: go on in its successor
-		c.close()
-		return true, nil
-	}
 	info, err := c.j.fsys.Stat(c.j.path(logName))
 	if err != nil {
 		return false, c.j.missingLog(err)
 	}
 	if !c.j.fsys.SameFile(info, c.info) {
-		c.replaced = true // it may have grown before it was replaced
+		c.close() // what it got before it was replaced is in the archive, or in its copy
 		return true, nil
 	}
 	if info.Size() < start || (cause == io.EOF && c.inFile.Seq > 0 && c.inFile.Seq < c.last.Seq) {
@@ -224,7 +219,7 @@ func (c *cursor) use(file File, closed *archived, want uint64) error {
 		return storageError("open the log", c.j.path(logName), err)
 	}
 	c.file, c.info, c.closed = file, info, closed
-	c.replaced, c.inFile, c.suspect = false, Head{}, -1
+	c.inFile, c.suspect = Head{}, -1
 	c.opened++
 	at, err := c.hint, error(nil)
 	if c.hint = 0; at == 0 || closed != nil || !startsAt(file, at, want) {

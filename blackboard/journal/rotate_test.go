@@ -167,6 +167,33 @@ func TestRotateOnlyWhenLargeEnough(t *testing.T) {
 	}
 }
 
+// A rotation that died after giving the old file its second name leaves that name
+// behind; it must neither confuse readers nor stay for ever.
+func TestNameOfAnInterruptedRotation(t *testing.T) {
+	ctx := context.Background()
+	fs, _ := startTrace(t, trace{setup: history})
+	if err := fs.Link(board+"/log.jsonl", board+"/archive/log-000000000001-000000000004.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	j := open(t, fs, "a")
+	defer j.Close()
+	if _, err := j.Append(ctx, note("x"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(collect(t, j, 1)); got != 5 {
+		t.Errorf("there are %d records", got)
+	}
+	if _, ok, err := j.Rotate(ctx, 0, checkpoint); err != nil || !ok {
+		t.Fatalf("rotate: %v %v", ok, err)
+	}
+	if names, err := fs.ReadDir(board + "/archive"); err != nil || fmt.Sprint(names) != "[log-000000000001-000000000005.jsonl]" {
+		t.Errorf("the archive has %v %v", names, err)
+	}
+	if got := len(collect(t, j, 1)); got != 6 {
+		t.Errorf("there are %d records", got)
+	}
+}
+
 func TestHeadNote(t *testing.T) {
 	ctx := context.Background()
 	fs, _ := startTrace(t, trace{setup: history})

@@ -66,14 +66,14 @@ func (j *Journal) load() (*flaw, error) {
 	}
 	before := *j.copyState()
 	bad, err := j.loadFrom(seg, noted)
+	if err == nil && bad != nil {
+		err = j.judge(seg.file, bad, noted)
+	}
 	if err == nil {
 		err = j.confirm(seg, noted, j.path(runName, headName))
 	}
 	if err == nil && before.live != nil {
 		err = j.confirm(seg, before.head, "this process")
-	}
-	if err == nil && bad != nil {
-		err = j.judge(seg.file, bad, noted)
 	}
 	if err != nil {
 		j.restoreState(before)
