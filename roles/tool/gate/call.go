@@ -12,6 +12,7 @@ import (
 // invocation is one program with its arguments.
 type invocation struct {
 	name string // without directories
+	path string // as written
 	args []arg
 }
 
@@ -67,7 +68,7 @@ func (a *analysis) program(as string, args []arg, st *state) {
 		a.function(body, args, st)
 		return
 	}
-	c := invocation{name: base(as), args: args}
+	c := invocation{name: base(as), path: as, args: args}
 	if v := versioned(c.name); v != "" {
 		c.name = v
 	}
@@ -123,6 +124,9 @@ func (a *analysis) ownScript(p, lang string, st *state) bool {
 			a.report(Unknown, base(p), a.rel(q), "%s is written and run by the same command", a.rel(q))
 			return true
 		}
+		if a.installed(q, st) {
+			return false
+		}
 		e := a.inspect(q, st, true)
 		if e.Exists && !e.Dir && (e.Created || (e.Scratch && !device(q))) {
 			a.script(q, lang, st)
@@ -130,6 +134,19 @@ func (a *analysis) ownScript(p, lang string, st *state) bool {
 		}
 	}
 	return false
+}
+
+// installed tells whether a program belongs to the packages of the project: a
+// package manager put it there, and it is run unread as the project's own.
+func (a *analysis) installed(p string, st *state) bool {
+	e := a.inspect(path.Dir(p), st, true)
+	if !e.Inside {
+		return false
+	}
+	if slices.Contains(strings.Split(a.rel(e.Real), "/"), "node_modules") {
+		return true
+	}
+	return a.inspect(path.Dir(e.Real)+"/pyvenv.cfg", st, true).Exists
 }
 
 // script reads a script that this goal made.

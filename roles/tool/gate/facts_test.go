@@ -25,9 +25,9 @@ func testWorld() world {
 			"/ws/node_modules/": "", "/ws/node_modules/.bin/": "", "/ws/node_modules/.bin/jest": "#!node",
 			"/ws/run.sh": "#!/bin/sh\nrm -rf /\n", "/ws/out/": "", "/ws/out/new.txt": "n", "/ws/out/x.tmp": "", "/ws/out/y.tmp": "",
 			"/ws/good.sh": "#!/bin/sh\necho hi\ngo test ./...\n", "/ws/bad.sh": "#!/bin/sh\ncd src && rm -f app.py\n", "/ws/made.py": "import shutil; shutil.rmtree('src')", "/ws/made.txt": "t",
-			"/ws/bin": "\x7fELF\x00", "/etc/": "", "/etc/passwd": "", "/tmp/": "", "/tmp/other": "", "/home/me/": "", "/home/me/notes": "", "/tmp/step/": "", "/tmp/step/f": "x",
+			"/ws/bin": "\x7fELF\x00", "/ws/.venv/": "", "/ws/.venv/pyvenv.cfg": "", "/ws/.venv/bin/": "", "/ws/.venv/bin/pip": "#!/ws/.venv/bin/python\nimport x", "/ws/.venv/bin/python": "\x7fELF\x00", "/etc/": "", "/etc/passwd": "", "/tmp/": "", "/tmp/other": "", "/home/me/": "", "/home/me/notes": "", "/tmp/step/": "", "/tmp/step/f": "x",
 		},
-		made:    []string{"/ws/out", "/ws/good.sh", "/ws/bad.sh", "/ws/made.py", "/ws/made.txt", "/ws/bin"},
+		made:    []string{"/ws/out", "/ws/good.sh", "/ws/bad.sh", "/ws/made.py", "/ws/made.txt", "/ws/bin", "/ws/.venv", "/ws/node_modules"},
 		links:   map[string]string{"/ws/etc": "/etc", "/ws/link.txt": "/ws/README.md"},
 		scratch: "/tmp/step",
 	}

@@ -49,6 +49,9 @@ func interpret(a *analysis, c invocation, st *state) {
 			a.report(InlineCode, c.name, clip(text), "%s runs code whose effect can not be followed: %s", c.name, clip(x.src))
 		}
 	}
+	if mod, ok := firstLit(o.values("-m")); ok && mod == "pip" && c.name == "python" {
+		pip(a, invocation{name: "pip", path: c.path, args: o.ops}, st)
+	}
 	switch {
 	case len(code) > 0 || len(o.values("-m", "-M")) > 0 || o.has("--version", "--help", "-V", "-v"):
 	case len(o.ops) == 0:

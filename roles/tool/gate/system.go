@@ -142,6 +142,11 @@ func pip(a *analysis, c invocation, st *state) {
 	if verb != "install" && verb != "uninstall" {
 		return
 	}
+	for _, p := range st.paths(c.path) {
+		if strings.Contains(c.path, "/") && a.installed(p, st) {
+			return
+		}
+	}
 	if into := o.values("-t", "--target", "--prefix", "--root"); len(into) > 0 {
 		for _, d := range into {
 			a.change(c.name, d, st)
