@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"orch/blackboard/message"
 	"orch/roles/backend"
+	"orch/roles/check"
+	"orch/roles/process"
 )
 
 // shellTools really runs shell calls, in the workspace.
@@ -32,53 +32,45 @@ func (s *shellTools) Do(ctx context.Context, tool string, input json.RawMessage)
 		return backend.ToolResult{}, fmt.Errorf("unexpected call %s %s: %v", tool, input, err)
 	}
 	s.calls = append(s.calls, in.Command)
-	exit, out, _ := sh(ctx, s.dir, in.Command)
+	exit, out := sh(ctx, s.dir, in.Command)
 	return backend.ToolResult{Exit: exit, Output: out}, nil
 }
 
-func sh(ctx context.Context, dir, command string) (exit int, out, stderr string) {
+func sh(ctx context.Context, dir, command string) (exit int, output string) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "npm_config_offline=true", "PIP_NO_INDEX=1", "NO_UPDATE_NOTIFIER=1")
+	cmd.Env = offline()
 	cmd.WaitDelay = 5 * time.Second
-	var both, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &both, &errs
-	err := cmd.Run()
+	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
-		return 127, err.Error(), err.Error()
+		return 127, err.Error()
 	}
-	return cmd.ProcessState.ExitCode(), both.String() + errs.String(), errs.String()
+	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// judge runs the check of a criterion; only what the shipped playbooks use.
+// judge runs the check of a criterion as the validators do, and cuts its
+// evidence as they do.
 func judge(t *testing.T, dir string, c backend.CriterionSpec) (bool, string) {
 	t.Helper()
-	var check struct {
-		Run struct {
-			Command string `json:"command"`
-			Stdout  struct {
-				NotMatches string `json:"not_matches"`
-			} `json:"stdout"`
-			Stderr struct {
-				NotMatches string `json:"not_matches"`
-			} `json:"stderr"`
-		} `json:"run"`
-	}
-	if err := json.Unmarshal(c.Check, &check); err != nil || check.Run.Command == "" {
+	parsed, err := check.Decode(c.Check)
+	if err != nil {
 		t.Fatalf("check %s: %v", c.Check, err)
 	}
-	exit, out, stderr := sh(context.Background(), dir, check.Run.Command)
-	if n := check.Run.Stderr.NotMatches; n != "" && regexp.MustCompile("(?m)"+n).MatchString(stderr) {
-		return false, out
+	v := check.Run(context.Background(), parsed, check.Env{Workspace: dir, Process: process.Spec{Env: offline()}})
+	return v.Pass, cutEvidence(v.Evidence)
+}
+
+func cutEvidence(s string) string {
+	if len(s) <= 2<<10 {
+		return s
 	}
-	if n := check.Run.Stdout.NotMatches; n != "" && regexp.MustCompile("(?m)"+n).MatchString(out) {
-		return false, out
-	}
-	if len(out) > 2<<10 {
-		out = out[:1<<10] + out[len(out)-1<<10:] // as much evidence as the loop keeps
-	}
-	return exit == 0, out
+	return s[:1<<10] + "\n…\n" + s[len(s)-1<<10:]
+}
+
+// offline is an environment in which nothing is fetched.
+func offline() []string {
+	return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "npm_config_offline=true", "PIP_NO_INDEX=1", "NO_UPDATE_NOTIFIER=1")
 }
 
 // result is what came of a goal.

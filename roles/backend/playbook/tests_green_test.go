@@ -17,7 +17,8 @@ const goMod = "module m\n\ngo 1.21\n"
 // needs lists programs a project of a kind can't be tested without.
 var needs = map[string]string{"go": "go", "node": "npm", "python": "python3", "make": "make"}
 
-// TestTestsGreen makes broken projects pass, or gives them up for the right reason.
+// TestTestsGreen makes broken projects pass, or gives them up for the right
+// reason; TestExamples has more.
 func TestTestsGreen(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string
@@ -29,25 +30,15 @@ func TestTestsGreen(t *testing.T) {
 			true, []string{"snapshot", "rerun"}},
 		{"go, not formatted", "go", map[string]string{"go.mod": goMod, "m.go": "package m\nfunc  F( ) int {return 1}\n", "m_test.go": formatTest},
 			true, []string{"snapshot", "rerun", "format:gofmt"}},
-		{"go, generated code out of date", "go", map[string]string{"go.mod": goMod, "m.go": "package m\n\n//go:generate sh -c \"cat in.txt > out.txt\"\n", "in.txt": "new", "out.txt": "old",
-			"m_test.go": "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestFresh(t *testing.T) {\n\ta, _ := os.ReadFile(\"in.txt\")\n\tb, _ := os.ReadFile(\"out.txt\")\n\tif string(a) != string(b) {\n\t\tt.Fatal(\"out.txt is stale: run go generate\")\n\t}\n}\n"},
-			true, []string{"snapshot", "rerun", "generate:go"}},
-		{"go, wrong", "go", map[string]string{"go.mod": goMod, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif 1+1 != 3 {\n\t\tt.Fatal(\"1+1 is not 3\")\n\t}\n}\n"},
-			false, []string{"snapshot", "rerun", "cache:go"}},
 		{"make, green", "make", map[string]string{"Makefile": "test:\n\ttrue\n"}, true, []string{"snapshot", "rerun"}},
 		{"make, stale build", "make", map[string]string{"Makefile": "test:\n\ttest ! -e built.o\nclean:\n\trm -f built.o\n", "built.o": "old"},
 			true, []string{"snapshot", "rerun", "cache:make"}},
 		{"make, dependencies", "make", map[string]string{"Makefile": "check:\n\tcat dep.txt\ndeps:\n\techo x > dep.txt\n"},
 			true, []string{"snapshot", "rerun", "deps:make"}},
-		{"python, green", "python", map[string]string{"calc.py": "def one():\n    return 1\n", "tests/test_calc.py": pythonTest},
-			true, []string{"snapshot", "rerun"}},
 		{"python, wrong", "python", map[string]string{"calc.py": "def one():\n    return 2\n", "test_calc.py": pythonTest},
 			false, []string{"snapshot", "rerun", "cache:python"}},
 		{"node, green", "node", map[string]string{"package.json": `{"name":"m","version":"1.0.0","scripts":{"test":"node test.js"}}`, "test.js": "if (1 + 1 !== 2) process.exit(1)\n"},
 			true, []string{"snapshot", "rerun"}},
-		{"node, build is stale", "node", map[string]string{"package.json": `{"name":"m","version":"1.0.0","scripts":{"test":"node test.js","build":"cp in.txt out.txt"}}`,
-			"in.txt": "new", "out.txt": "old", "test.js": "const fs = require('fs')\nif (fs.readFileSync('in.txt', 'utf8') !== fs.readFileSync('out.txt', 'utf8')) throw new Error('out.txt is stale: npm run build')\n"},
-			true, []string{"snapshot", "rerun", "generate:node"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
