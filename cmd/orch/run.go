@@ -69,7 +69,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
-	root, fresh, err := a.projectRoot(f.resume)
+	root, err := a.projectRoot(f.resume)
 	if err != nil {
 		return err
 	}
@@ -89,10 +89,9 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if f.dryRun {
 		return a.dryRun(ctx, root, cfg, f, strings.Join(args, " "))
 	}
-	if fresh {
-		if err := a.initBoard(root); err != nil {
-			return err
-		}
+	// Also where there is a board: the process that made it may have been killed half-way.
+	if err := a.initBoard(root); err != nil {
+		return err
 	}
 	goal, err := a.enter(ctx, root, f, args)
 	if err != nil {
@@ -137,16 +136,12 @@ func (f runFlags) over(c config.Config) config.Config {
 }
 
 // projectRoot finds the project, or takes the directory as a new one.
-func (a *app) projectRoot(mustExist bool) (root string, fresh bool, err error) {
-	root, err = a.root()
-	if err == nil {
-		return root, false, nil
+func (a *app) projectRoot(mustExist bool) (string, error) {
+	root, err := a.root()
+	if err == nil || mustExist {
+		return root, err
 	}
-	if mustExist {
-		return "", false, err
-	}
-	root, err = filepath.Abs(a.dir)
-	return root, true, err
+	return filepath.Abs(a.dir)
 }
 
 func checkTrust(ctx context.Context, root string) error {
