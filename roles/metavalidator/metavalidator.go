@@ -107,11 +107,8 @@ type round struct {
 // started is skipped; one that was stopped without a verdict has failed.
 func roundOf(g blackboard.Goal, tasks []blackboard.Task, elapsedMS int64) round {
 	r := round{goal: g.ID, plan: g.Plan.PlanID, elapsedMS: elapsedMS, cost: g.Cost}
-	share := step.AllBytes / (2 * max(1, len(tasks)))
 	for _, t := range tasks {
 		o := outcomeOf(t)
-		o.Output = step.Cut(o.Output, min(step.OutputBytes, share))
-		o.CriteriaVerdicts = cutEvidence(o.CriteriaVerdicts, share)
 		r.outcomes = append(r.outcomes, o)
 		r.corrected += t.Corrections
 		switch o.Status {
@@ -121,15 +118,8 @@ func roundOf(g blackboard.Goal, tasks []blackboard.Task, elapsedMS int64) round 
 			r.skipped++
 		}
 	}
+	r.outcomes = fit(r.outcomes)
 	return r
-}
-
-func cutEvidence(verdicts []message.Verdict, share int) []message.Verdict {
-	out := append([]message.Verdict{}, verdicts...)
-	for i := range out {
-		out[i].Evidence = step.Cut(out[i].Evidence, min(step.EvidenceBytes, share/len(out)))
-	}
-	return out
 }
 
 func outcomeOf(t blackboard.Task) message.SubTaskOutcome {

@@ -99,9 +99,14 @@ func (e *Env) SayIf(ctx context.Context, from message.Role, cause message.ID, bo
 	return said, nil
 }
 
+// message addresses a body. Its subject is the step's, but a task is its own.
 func (e *Env) message(from message.Role, cause message.ID, body message.Body) message.Message {
+	subject := e.Key.Subject
+	if t, ok := body.(message.SubTask); ok {
+		subject = string(t.ID)
+	}
 	return message.Message{
-		From: from, To: message.DefaultTo(body.Type()), Goal: e.Goal, Subject: e.Key.Subject,
+		From: from, To: message.DefaultTo(body.Type()), Goal: e.Goal, Subject: subject,
 		Cause: cause, Agent: e.Agent, Fence: e.Fence, Body: body,
 	}
 }

@@ -113,8 +113,12 @@ func (j *Journalled) start(ctx context.Context, c tool.Call, declared bool) (mes
 		return message.ToolStarted{}, err
 	}
 	approach, target := j.env.Box.Target(c)
+	input, err := j.loggable(c.Input)
+	if err != nil {
+		return message.ToolStarted{}, err
+	}
 	s := message.ToolStarted{
-		Call: message.CallID(id), Tool: string(c.Tool), Input: validJSON(c.Input), Approach: approach, Target: target,
+		Call: message.CallID(id), Tool: string(c.Tool), Input: input, Approach: approach, Target: shortName(target),
 		Idempotent: declared || j.env.Box.Idempotent(c),
 	}
 	said, err := j.env.Say(ctx, s)
@@ -206,13 +210,17 @@ func (j *Journalled) ask(ctx context.Context, c tool.Call, d *tool.Denial) error
 	if err != nil {
 		return fmt.Errorf("write the rule that %s needs: %w", c.Tool, err)
 	}
+	input, err := j.loggable(c.Input)
+	if err != nil {
+		return err
+	}
 	_, err = j.env.Board.AppendFunc(ctx, func(s *blackboard.State) (message.Message, error) {
 		id, free := requestID(s.Approvals(), j.env.Goal, d.Needs.ID)
 		if !free {
 			return message.Message{}, errAsked
 		}
 		return j.env.message(j.env.Key.Role, j.env.Key.Cause, message.ApprovalRequest{
-			Request: id, Task: j.task.ID, Tool: string(c.Tool), Input: validJSON(c.Input), Reason: d.Reason, Rule: rule,
+			Request: id, Task: j.task.ID, Tool: string(c.Tool), Input: input, Reason: d.Reason, Rule: rule,
 		}), nil
 	})
 	if err != nil && !errors.Is(err, errAsked) {
@@ -255,35 +263,4 @@ func (j *Journalled) drifted(ctx context.Context, call message.CallID) error {
 		return err
 	}
 	return &DriftError{Call: call}
-}
-
-// validJSON keeps a backend's malformed input as a string, so that the log
-// shows what was asked for.
-func validJSON(raw json.RawMessage) json.RawMessage {
-	if json.Valid(raw) {
-		return raw
-	}
-	quoted, err := json.Marshal(string(raw))
-	if err != nil {
-		return json.RawMessage(`null`)
-	}
-	return quoted
-}
-
-// Evidence renders a call as "tool:command → last 120 characters".
-func Evidence(c message.ToolCall) string {
-	out := c.Tail
-	if c.Denied != "" {
-		out = lastChars(c.Denied, tailChars)
-	}
-	return fmt.Sprintf("%s:%s → %s", c.Tool, firstChars(command(c), 4*tailChars), strings.TrimSpace(out))
-}
-
-// command is what a person would call the input: a shell command as typed.
-func command(c message.ToolCall) string {
-	var shell tool.ShellInput
-	if c.Tool == string(tool.Shell) && json.Unmarshal(c.Input, &shell) == nil {
-		return shell.Command
-	}
-	return string(c.Input)
 }

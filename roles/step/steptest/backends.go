@@ -116,3 +116,27 @@ func (b *Box) Target(c tool.Call) (approach, target string) {
 	program, _, _ := strings.Cut(Command(c), " ")
 	return "shell:" + program, Command(c)
 }
+
+// Answer is an Act that says the same each time and calls nothing.
+func Answer(done backend.Execution) func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+	return func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+		return done, nil
+	}
+}
+
+// Call is an Act that runs shell commands one after the other, and completes
+// if none of them failed.
+func Call(commands ...string) func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+	return func(ctx context.Context, _ backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+		for _, command := range commands {
+			r, err := tools.Do(ctx, string(tool.Shell), Shell(command))
+			if err != nil {
+				return backend.Execution{}, err
+			}
+			if r.Exit != 0 || r.Denied != "" {
+				return backend.Execution{Status: message.Failed, Reason: command + " failed"}, nil
+			}
+		}
+		return backend.Execution{Status: message.Completed, Output: "done"}, nil
+	}
+}

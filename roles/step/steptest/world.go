@@ -106,10 +106,15 @@ func (w *World) ok(err error) {
 	}
 }
 
-// Say appends as an agent and fails the test if the board refuses.
+// Say appends as an agent and fails the test if the board refuses. The subject
+// is the goal, or what the body names.
 func (w *World) Say(agent message.AgentID, goal message.GoalID, cause message.ID, body message.Body) message.Message {
 	w.T.Helper()
-	m, err := w.As(agent).Append(context.Background(), message.Message{Goal: goal, Subject: string(goal), Cause: cause, Body: body})
+	subject := string(goal)
+	if o, ok := body.(message.SubTaskOutcome); ok {
+		subject = string(o.SubtaskID)
+	}
+	m, err := w.As(agent).Append(context.Background(), message.Message{Goal: goal, Subject: subject, Cause: cause, Body: body})
 	w.ok(err)
 	return m
 }
@@ -227,7 +232,7 @@ func (w *World) Env(a roles.Activation, agent message.AgentID, fence message.Fen
 			}
 			return check.Verdict{Pass: true, Evidence: c.Run.Command + " passed"}
 		},
-		Log: func(format string, args ...any) { w.T.Logf(format, args...) },
+		Log: func(format string, args ...any) { w.T.Logf("%.200s", fmt.Sprintf(format, args...)) },
 	}
 }
 

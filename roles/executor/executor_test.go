@@ -1,0 +1,334 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/config"
+	"orch/roles/step"
+	"orch/roles/step/steptest"
+	"orch/roles/tool"
+	"orch/roles/tool/gate"
+)
+
+func world(t *testing.T) (*steptest.World, message.GoalID) {
+	w := steptest.New(t)
+	return w, w.Dispatch(nil, steptest.Task("a", steptest.Checked("c1", "check")))
+}
+
+func result(t *testing.T, w *steptest.World) message.ExecutionResult {
+	t.Helper()
+	msgs := w.Messages("ExecutionResult")
+	if len(msgs) == 0 {
+		t.Fatal("nothing was reported")
+	}
+	return msgs[len(msgs)-1].Body.(message.ExecutionResult)
+}
+
+func TestEveryCallIsInTheLogOnBothSides(t *testing.T) {
+	w, _ := world(t)
+	long := strings.Repeat("é", 500) + "end"
+	w.Box.Results = map[string]tool.Result{"make": {Output: []byte(long), Head: long, Tail: long}}
+	w.Box.During = func(command string) {
+		if n := len(w.Messages("ToolStarted")); n != len(w.Box.Ran) {
+			t.Errorf("%s acts before its start is in the log", command)
+		}
+	}
+	w.Work.Act = steptest.Call("make", "read x")
+	if err := w.Next(message.Executor, Run); err != nil {
+		t.Fatal(err)
+	}
+	calls := w.Messages("ToolStarted", "ToolCall")
+	if len(calls) != 4 || calls[1].Body.(message.ToolCall).Call != calls[0].Body.(message.ToolStarted).Call {
+		t.Fatalf("calls %+v", calls)
+	}
+	if calls[0].Body.(message.ToolStarted).Idempotent || !calls[2].Body.(message.ToolStarted).Idempotent {
+		t.Error("what is harmless to repeat is not told from what is not")
+	}
+	first := calls[1].Body.(message.ToolCall)
+	if n := len([]rune(first.Tail)); n != 120 || !strings.HasSuffix(first.Tail, "end") {
+		t.Errorf("tail of %d characters: %q", n, first.Tail)
+	}
+	kept, err := w.As("supervisor-1").Blob("g", first.Blob)
+	if err != nil || string(kept) != long {
+		t.Errorf("the whole output is not kept: %v", err)
+	}
+	r := result(t, w)
+	if r.Status != message.Completed || len(r.ToolCalls) != 2 || !strings.HasPrefix(r.ToolCalls[0], "shell:make → ") || !strings.HasSuffix(r.ToolCalls[0], "end") {
+		t.Errorf("result %+v", r)
+	}
+}
+
+func TestInvariant_ForbiddenCallsHaveNoEffect(t *testing.T) {
+	w, id := world(t)
+	e := w.Claim(w.Due()[0])
+	task, g, err := e.ReadTask(context.Background())
+	if err != nil || g.ID != id {
+		t.Fatal(err)
+	}
+	bans := backend.Constraints{MustNot: []backend.Ban{
+		{Approach: "shell:npm", Source: "memory"}, {Slot: "a", Approach: "try", Target: "make all"}, {Target: "make test"}, {Slot: "b", Approach: "shell:go"},
+	}}
+	tools := e.Tools(task.SubTask, bans, false)
+	for _, c := range []struct {
+		command string
+		denied  bool
+	}{
+		{"npm install", true}, {"make all", true}, {"make test", true}, {"go build", false},
+		{"make test", false}, // go build may have changed the workspace: looking again is no repeat
+		{"npm install", true},
+	} {
+		before := len(w.Box.Ran)
+		r, err := tools.Do(context.Background(), "shell", steptest.Shell(c.command))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (r.Denied != "") != c.denied || (len(w.Box.Ran) == before) != c.denied {
+			t.Errorf("%s: denied %q, ran %v", c.command, r.Denied, w.Box.Ran)
+		}
+		if c.denied && r.Class != message.Environmental {
+			t.Errorf("%s: a denied call is %q", c.command, r.Class)
+		}
+	}
+}
+
+func TestARefusedCallAsksAPersonOnce(t *testing.T) {
+	w, id := world(t)
+	rule := gate.Rule{ID: "r1"}
+	w.Box.Results = map[string]tool.Result{"rm x": {Exit: -1, Denied: "[denied] deletes x", Denial: &tool.Denial{Kind: tool.DeniedGate, Reason: "deletes x", Needs: rule}}}
+	w.Work.Act = func(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+		for range 2 {
+			if r, err := tools.Do(ctx, "shell", steptest.Shell("rm x")); err != nil || r.Denied == "" {
+				t.Errorf("denied %q, %v", r.Denied, err)
+			}
+		}
+		return backend.Execution{Status: message.Failed, Reason: "refused"}, nil
+	}
+	if err := w.Next(message.Executor, Run); err != nil {
+		t.Fatal(err)
+	}
+	asked := w.Messages("ApprovalRequest")
+	if len(asked) != 1 || asked[0].Body.(message.ApprovalRequest).Request != "r1" {
+		t.Fatalf("asked %+v", asked)
+	}
+	if r := result(t, w); r.Class != message.Environmental || !strings.Contains(r.ToolCalls[0], "[denied]") {
+		t.Errorf("result %+v", r)
+	}
+	if g := w.Goal(id); g.Status != blackboard.GoalSuspended {
+		t.Errorf("the goal does not wait for the person: %s", g.Status)
+	}
+}
+
+// A step that dies between a tool's start and its end: what is harmless is run
+// again, anything else is not, and the doubt is said.
+func TestDeathBetweenAToolsStartAndItsEnd(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		again   bool
+	}{{"read x", true}, {"deploy", false}} {
+		w, _ := world(t)
+		a := w.Due()[0]
+		e := w.Claim(a)
+		dying, die := context.WithCancel(context.Background())
+		w.Box.During = func(string) { die() }
+		w.Work.Act = steptest.Call(c.command)
+		if err := Run(dying, e); step.ExitCode(err) != step.ExitAgain {
+			t.Fatalf("%s: stopped with %v", c.command, err)
+		}
+		w.Box.During = nil
+		w.End(a, e, message.EndInterrupted)
+		if err := w.Next(message.Executor, Run); err != nil {
+			t.Fatal(err)
+		}
+		r := result(t, w)
+		if got := len(w.Box.Ran) == 2; got != c.again {
+			t.Errorf("%s: ran %v", c.command, w.Box.Ran)
+		}
+		doubt := r.Status == message.Failed && r.Class == message.Environmental && strings.Contains(r.Reason, "unknown") && strings.Contains(r.Reason, c.command)
+		if doubt == c.again {
+			t.Errorf("%s: result %+v", c.command, r)
+		}
+	}
+}
+
+func TestDeclaredIdempotentCallsAreRunAgain(t *testing.T) {
+	w, _ := world(t)
+	w.Work.Act = func(ctx context.Context, _ backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+		_, err := tools.(backend.DeclaredTools).DoIdempotent(ctx, "shell", steptest.Shell("make"))
+		return backend.Execution{Status: message.Completed}, err
+	}
+	if err := w.Next(message.Executor, Run); err != nil {
+		t.Fatal(err)
+	}
+	if !w.Messages("ToolStarted")[0].Body.(message.ToolStarted).Idempotent {
+		t.Error("what its author declares is not in the log")
+	}
+}
+
+func TestALateResultIsKeptAndCountsForNothing(t *testing.T) {
+	w, _ := world(t)
+	a := w.Due()[0]
+	e := w.Claim(a)
+	w.Work.Act = func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+		w.End(a, e, message.EndLost) // meanwhile somebody found it dead
+		return backend.Execution{Status: message.Completed, Output: "precious"}, nil
+	}
+	err := Run(context.Background(), e)
+	if !errors.Is(err, step.ErrLate) || step.ExitCode(err) != step.ExitAgain {
+		t.Fatalf("got %v", err)
+	}
+	late := w.Messages("LateResult")
+	if len(late) != 1 || len(w.Messages("ExecutionResult")) != 0 {
+		t.Fatalf("late %+v", late)
+	}
+	kept, err := w.As("supervisor-1").Blob("g", late[0].Body.(message.LateResult).Hash)
+	if err != nil || !strings.Contains(string(kept), "precious") {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+	if tasks := w.Tasks("g"); tasks[0].Status != blackboard.Unclaimed || tasks[0].Attempt != 0 {
+		t.Errorf("it changed the task: %s, attempt %d", tasks[0].Status, tasks[0].Attempt)
+	}
+}
+
+func TestAClaimLostDuringACallEndsTheWork(t *testing.T) {
+	w, _ := world(t)
+	a := w.Due()[0]
+	e := w.Claim(a)
+	e.Heart = &step.Heart{}
+	w.Box.During = func(string) {
+		w.End(a, e, message.EndLost)
+		w.Clock.Add(time.Hour)
+		e.Heart.Beat("some output")
+	}
+	w.Work.Act = steptest.Call("read x")
+	if err := Run(context.Background(), e); !errors.Is(err, step.ErrLate) {
+		t.Fatalf("got %v", err)
+	}
+	if n := len(w.Messages("ToolCall")); n != 0 {
+		t.Errorf("%d calls were ended under a lost claim", n)
+	}
+}
+
+func TestLeaseIsExtendedWithProgressOnly(t *testing.T) {
+	third := time.Duration(config.Default().Limits.LeaseMS) * time.Millisecond / 3
+	for _, c := range []struct {
+		pass time.Duration
+		want int
+	}{{0, 0}, {third - time.Millisecond, 0}, {third, 1}} {
+		w, _ := world(t)
+		e := w.Claim(w.Due()[0])
+		e.Heart = &step.Heart{}
+		w.Work.Act = func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+			w.Clock.Add(c.pass)
+			e.Heart.Beat("output")
+			e.Heart.Beat("more output")
+			return backend.Execution{Status: message.Completed}, nil
+		}
+		if err := Run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.Messages("LeaseExtended")); n != c.want {
+			t.Errorf("after %s: %d extensions, want %d", c.pass, n, c.want)
+		}
+	}
+	var none *step.Heart
+	none.Beat("there is nothing to extend")
+}
+
+func TestInvariant_InfeasibleIsBelievedOnlyWithEvidence(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		calls    []string
+		believed bool
+	}{{"tried", []string{"read x"}, true}, {"not tried", nil, false}} {
+		w, _ := world(t)
+		w.Work.Act = func(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+			if _, err := steptest.Call(c.calls...)(ctx, in, tools); err != nil {
+				return backend.Execution{}, err
+			}
+			return backend.Execution{Status: message.Completed, Infeasible: "there is no such thing"}, nil
+		}
+		if err := w.Next(message.Executor, Run); err != nil {
+			t.Fatal(err)
+		}
+		r := result(t, w)
+		if r.Status != message.Failed || (r.Infeasible != "") != c.believed {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+	}
+}
+
+func TestABackendThatFailsFailsTheAttempt(t *testing.T) {
+	w, _ := world(t)
+	w.Work.Act = func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+		return backend.Execution{}, errors.New("model unreachable")
+	}
+	if err := w.Next(message.Executor, Run); err != nil {
+		t.Fatal(err)
+	}
+	if r := result(t, w); r.Status != message.Failed || r.Class != message.Environmental || !strings.Contains(r.Reason, "model unreachable") {
+		t.Errorf("result %+v", r)
+	}
+}
+
+func TestChangedSettingsSuspendTheGoal(t *testing.T) {
+	w, id := world(t)
+	dir := filepath.Join(w.Root, ".orch")
+	e := w.Claim(w.Due()[0])
+	e.Settings = step.SettingsOf(dir)
+	w.Box.During = func(string) {
+		if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("limits: {jobs: 99}\n"), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	w.Work.Act = steptest.Call("make", "make again")
+	err := Run(context.Background(), e)
+	var drift *step.DriftError
+	if !errors.As(err, &drift) || drift.Hint() == "" {
+		t.Fatalf("got %v", err)
+	}
+	if len(w.Box.Ran) != 1 {
+		t.Errorf("it went on: %v", w.Box.Ran)
+	}
+	if g := w.Goal(id); g.Status != blackboard.GoalSuspended || g.Suspended.Why != blackboard.WhyCheckpoint {
+		t.Errorf("the goal is %s", g.Status)
+	}
+}
+
+func TestOutputsOfEarlierSequencesAreHandedOn(t *testing.T) {
+	w := steptest.New(t)
+	first, second := steptest.Task("a", steptest.Checked("c1", "check")), steptest.Task("b", steptest.Checked("c1", "check"))
+	second.Sequence = 2
+	id := w.Dispatch(nil, first, second)
+	if err := w.Next(message.Executor, Run); err != nil {
+		t.Fatal(err)
+	}
+	got := w.Tasks(id)[0]
+	w.Say("agent-validator-9", id, got.ResultRef.ID, message.SubTaskOutcome{
+		SubtaskID: "a", ParentTaskID: id, Slot: "a", Status: message.Matched, Output: "what a found",
+		CriteriaVerdicts: []message.Verdict{{CriterionID: "c1", Verdict: message.Pass, Evidence: "e", By: message.ByCode}},
+	})
+	if err := w.Next(message.Executor, Run); err != nil {
+		t.Fatal(err)
+	}
+	if in := w.Work.Asked[1].Inputs; in["a"] != "what a found" {
+		t.Errorf("handed on %v", in)
+	}
+}
+
+func TestNothingHappensWithoutTheClaim(t *testing.T) {
+	w, _ := world(t)
+	e := w.Claim(w.Due()[0])
+	e.Fence++
+	if err := Run(context.Background(), e); !errors.Is(err, step.ErrMoved) || len(w.Work.Asked) != 0 {
+		t.Errorf("got %v", err)
+	}
+}

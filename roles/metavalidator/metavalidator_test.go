@@ -1,0 +1,248 @@
+package metavalidator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/agentvalidator"
+	"orch/roles/backend"
+	"orch/roles/check"
+	"orch/roles/executor"
+	"orch/roles/step"
+	"orch/roles/step/steptest"
+)
+
+// finish runs executors and reviews until only the meta-validator is due.
+func finish(t *testing.T, w *steptest.World) {
+	t.Helper()
+	for range 300 {
+		due := w.Due()
+		if len(due) == 0 {
+			t.Fatal("the plan never comes to its end")
+		}
+		var run steptest.Runner
+		switch due[0].Key.Role {
+		case message.Executor:
+			run = executor.Run
+		case message.AgentValidator:
+			run = agentvalidator.Run
+		default:
+			return
+		}
+		if err := w.Do(due[0], run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it goes on for ever")
+}
+
+func world(t *testing.T) *steptest.World {
+	w := steptest.New(t)
+	w.Config.Limits.Corrections = 0
+	return w
+}
+
+func requests(w *steptest.World) (out []message.ReplanRequest) {
+	for _, m := range w.Messages("ReplanRequest") {
+		if m.To != message.GGS {
+			w.T.Errorf("a ReplanRequest to %s", m.To)
+		}
+		out = append(out, m.Body.(message.ReplanRequest))
+	}
+	return out
+}
+
+func summaries(w *steptest.World) (out []message.OutcomeSummary) {
+	for _, m := range w.Messages("OutcomeSummary") {
+		out = append(out, m.Body.(message.OutcomeSummary))
+	}
+	return out
+}
+
+func TestInvariant_NoModelIsAskedWhenATaskFailed(t *testing.T) {
+	w := world(t)
+	w.Verdicts["broken"] = check.Verdict{Class: check.Logical, Evidence: "exit 1"}
+	good, bad, later := steptest.Task("good", steptest.Checked("c1", "fine")), steptest.Task("bad", steptest.Checked("c1", "broken")), steptest.Task("later", steptest.Checked("c1", "fine"))
+	later.Sequence = 2
+	w.Dispatch([]message.Criterion{steptest.Weighed("t1")}, good, bad, later)
+	finish(t, w)
+	if err := w.Next(message.MetaValidator, Run); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Judge.Asked) != 0 {
+		t.Errorf("a model was asked: %+v", w.Judge.Asked)
+	}
+	r := requests(w)
+	if len(r) != 1 || len(r[0].Outcomes) != 3 || len(r[0].FailedSubtasks) != 1 || r[0].FailedSubtasks[0] != "bad" || len(r[0].TaskVerdicts) != 0 {
+		t.Fatalf("request %+v", r)
+	}
+	skipped := r[0].Outcomes[2]
+	if skipped.Status != message.Skipped || len(skipped.CriteriaVerdicts) != 1 || skipped.CriteriaVerdicts[0].Passed() || skipped.CriteriaVerdicts[0].FailureClass != "" {
+		t.Errorf("what never started counts %+v", skipped)
+	}
+	if !strings.Contains(r[0].GapSummary, "1 of 3 tasks failed, 1 never started") || !strings.Contains(r[0].GapSummary, "exit 1") || r[0].Recommendation != "replan" {
+		t.Errorf("gaps %q, %s", r[0].GapSummary, r[0].Recommendation)
+	}
+}
+
+func TestInvariant_ReplanRequestGoesToTheControllerOnly(t *testing.T) {
+	for _, to := range message.Roles() {
+		if err := message.Route("ReplanRequest", message.MetaValidator, to); (err == nil) != (to == message.GGS) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+}
+
+func TestInvariant_AmbiguousEvidenceIsAFail(t *testing.T) {
+	for name, said := range map[string]struct {
+		j   backend.Judgement
+		err error
+	}{
+		"a pass without evidence": {j: backend.Judgement{Pass: true, Evidence: "  "}},
+		"evidence without a pass": {j: backend.Judgement{Evidence: "probably"}},
+		"nothing at all":          {},
+		"no answer":               {err: errors.New("unreachable")},
+	} {
+		w := world(t)
+		w.Judge.Say = func(in backend.JudgeInput) (backend.Judgement, error) {
+			if !in.Sceptical {
+				t.Errorf("%s: the judge was not told to be sceptical", name)
+			}
+			return said.j, said.err
+		}
+		w.Dispatch([]message.Criterion{steptest.Weighed("t1")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+		finish(t, w)
+		if err := w.Next(message.MetaValidator, Run); err != nil {
+			t.Fatal(err)
+		}
+		if r := requests(w); len(r) != 1 || r[0].TaskVerdicts[0].Passed() || r[0].TaskVerdicts[0].Evidence == "" && name == "no answer" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func TestInvariant_APassOnAModelsWordIsJudgedTwice(t *testing.T) {
+	for name, c := range map[string]struct {
+		second bool
+		want   message.Type
+	}{"agrees": {true, "OutcomeSummary"}, "disagrees": {false, "ReplanRequest"}} {
+		w := world(t)
+		w.Judge.Say = func(in backend.JudgeInput) (backend.Judgement, error) {
+			return backend.Judgement{Pass: !in.Second || c.second, Evidence: "seen"}, nil
+		}
+		w.Dispatch([]message.Criterion{steptest.Weighed("t1"), steptest.Checked("t2", "fine")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+		finish(t, w)
+		if err := w.Next(message.MetaValidator, Run); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.Judge.Asked) != 2 || w.Judge.Asked[0].Second || !w.Judge.Asked[1].Second {
+			t.Errorf("%s: asked %+v", name, w.Judge.Asked)
+		}
+		if len(w.Messages(c.want)) != 1 {
+			t.Errorf("%s: no %s", name, c.want)
+		}
+	}
+}
+
+func TestASecondJudgementIsOnlyAskedOfACompletePass(t *testing.T) {
+	w := world(t)
+	w.Verdicts["red"] = check.Verdict{Class: check.Logical, Evidence: "exit 1"}
+	w.Dispatch([]message.Criterion{steptest.Weighed("t1"), steptest.Checked("t2", "red")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+	finish(t, w)
+	if err := w.Next(message.MetaValidator, Run); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Judge.Asked) != 1 {
+		t.Errorf("the judge was asked %d times", len(w.Judge.Asked))
+	}
+	if r := requests(w); len(r) != 1 || len(r[0].TaskVerdicts) != 2 || !strings.Contains(r[0].GapSummary, "the goal: red exits 0: exit 1") || r[0].MergedOutput == "" {
+		t.Errorf("request %+v", r)
+	}
+}
+
+func TestMatchedOutputsAreMerged(t *testing.T) {
+	for name, c := range map[string]struct {
+		merge merger
+		want  string
+	}{
+		"by the backend": {func(backend.MergeInput) (backend.Merged, error) {
+			return backend.Merged{Output: "one", Summary: "s"}, nil
+		}, "one"},
+		"without one":   {nil, "## a\n\ndone by try\n\n## b\n\ndone by try"},
+		"when it fails": {func(backend.MergeInput) (backend.Merged, error) { return backend.Merged{}, errors.New("no") }, "## a\n\ndone by try\n\n## b\n\ndone by try"},
+		"that is a flood": {func(backend.MergeInput) (backend.Merged, error) {
+			return backend.Merged{Output: strings.Repeat("x", 2<<20)}, nil
+		}, "[the whole output: blobs/"},
+	} {
+		w := world(t)
+		w.Dispatch([]message.Criterion{steptest.Checked("t1", "fine")}, steptest.Task("a", steptest.Checked("c1", "fine")), steptest.Task("b", steptest.Checked("c1", "fine")))
+		finish(t, w)
+		e := w.Claim(w.Due()[0])
+		if c.merge != nil {
+			e.Merger = c.merge
+		}
+		if err := Run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		s := summaries(w)
+		if len(s) != 1 || !strings.Contains(s[0].MergedOutput, c.want) || s[0].Summary == "" && name != "that is a flood" || len(s[0].Outcomes) != 2 {
+			t.Errorf("%s: %.200s", name, fmt.Sprint(s))
+		}
+	}
+}
+
+type merger func(backend.MergeInput) (backend.Merged, error)
+
+func (m merger) Merge(_ context.Context, in backend.MergeInput) (backend.Merged, error) { return m(in) }
+
+// A hundred tasks that flood their outputs and evidence still fit one line of
+// the log, and nothing the controller counts is lost.
+func TestARoundFitsOneMessage(t *testing.T) {
+	flood := strings.Repeat("é", 20_000)
+	g := blackboard.Goal{ID: "g", Plan: &message.DispatchManifest{PlanID: "p1"}}
+	var tasks []blackboard.Task
+	for range 100 {
+		x := blackboard.Task{SubTask: steptest.Task("t"), Status: blackboard.Blocked, Attempt: 3}
+		o := message.SubTaskOutcome{SubtaskID: "t", Status: message.Failed, Output: flood, FailureReason: &flood}
+		for range 5 {
+			o.CriteriaVerdicts = append(o.CriteriaVerdicts, message.Verdict{CriterionID: "c", Verdict: message.Fail, FailureClass: message.Logical, Evidence: flood, By: message.ByCode})
+		}
+		for range 100 {
+			o.FailedCalls = append(o.FailedCalls, message.FailedCall{Pair: message.Pair{Tool: "shell:x", Target: strings.Repeat("z", 300)}})
+		}
+		x.Outcome = &o
+		tasks = append(tasks, x)
+	}
+	r := roundOf(g, tasks, 0)
+	raw, err := message.Encode(r.replan(strings.Repeat("m", step.MergedBytes)))
+	if err != nil || len(raw) > 1<<20-4096 {
+		t.Fatalf("%d bytes, %v", len(raw), err)
+	}
+	if len(r.outcomes) != 100 || len(r.failed) != 100 || len(r.outcomes[99].CriteriaVerdicts) != 5 || len(r.outcomes[99].FailedCalls) == 0 {
+		t.Errorf("lost: %d outcomes, %d failed", len(r.outcomes), len(r.failed))
+	}
+}
+
+func TestARoundIsMeasuredOnce(t *testing.T) {
+	w := world(t)
+	w.Dispatch([]message.Criterion{steptest.Checked("t1", "fine")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+	finish(t, w)
+	a := w.Due()[0]
+	first := w.Claim(a)
+	if err := Run(context.Background(), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(context.Background(), first); err == nil {
+		t.Error("the same round was measured twice")
+	}
+	old := *first
+	old.Key.Cause = "another manifest"
+	if err := Run(context.Background(), &old); !errors.Is(err, step.ErrMoved) {
+		t.Errorf("for another plan: %v", err)
+	}
+}
