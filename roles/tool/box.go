@@ -2,10 +2,26 @@ package tool
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 
 	"orch/roles/process"
 	"orch/roles/tool/gate"
+)
+
+// Limits that hold unless Options say otherwise.
+const (
+	DefaultKeepBytes = 1 << 20
+	DefaultRepeatMax = 3
+	DefaultWallMS    = 10 * 60 * 1000 // of a shell command
+	fetchLimit       = 60 * time.Second
 )
 
 // MustNot is what the plan's constraints forbid.
@@ -26,33 +42,199 @@ type Options struct {
 	Scratch     string // temporary directory of the step, freely writable
 	Home        string
 	Rules       []gate.Rule            // from config and --allow
-	Created     func(path string) bool // absolute path: made by this goal? nil: only what this Box wrote
+	Created     func(path string) bool // absolute path: made by this goal? nil: since the Box's first effect
 	MustNot     MustNot
 	Process     process.Spec        // defaults: Env, limits, Marker, Guard
 	Redact      func([]byte) []byte // applied to every output
 	Search      Search
 	HTTP        *http.Client           // for fetch and web_search endpoints; nil: a client with limits
-	KeepBytes   int                    // of an output; 0: 1 MiB
-	RepeatMax   int                    // this many identical calls with identical results: the last is refused; 0: 3
+	KeepBytes   int                    // of an output; 0: DefaultKeepBytes
+	RepeatMax   int                    // the n-th identical call is refused if those before had one result; 0: DefaultRepeatMax
 	Fingerprint func() (string, error) // of the workspace; nil: names, sizes and times of its files
-	NowMS       func() int64           // for durations; nil: the monotonic clock
+	NowMS       func() int64           // for durations; nil: the system's clock
 }
 
 // Box is the tools of one step. It may be used from several goroutines.
 type Box struct {
-	opt Options
+	opt   Options
+	facts *facts
+	gate  gate.Gate
+	shell []string // argv before the command line
+
+	mu      sync.Mutex
+	results map[string]sameResults
+	effects int // calls so far that may have changed something
 }
 
 // New checks the options.
-func New(opt Options) (*Box, error) { return &Box{opt: opt}, nil }
+func New(opt Options) (*Box, error) {
+	if opt.Workspace == "" {
+		return nil, errors.New("tools without a workspace")
+	}
+	root, err := realDir(opt.Workspace)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace for tools: %w", err)
+	}
+	opt.Workspace = root
+	if opt.Scratch != "" {
+		if opt.Scratch, err = realDir(opt.Scratch); err != nil {
+			return nil, fmt.Errorf("open the scratch directory for tools: %w", err)
+		}
+	}
+	for _, r := range opt.Rules {
+		if err := r.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	if opt.KeepBytes <= 0 {
+		opt.KeepBytes = DefaultKeepBytes
+	}
+	if opt.RepeatMax <= 0 {
+		opt.RepeatMax = DefaultRepeatMax
+	}
+	if opt.HTTP == nil {
+		opt.HTTP = newClient()
+	}
+	if opt.NowMS == nil {
+		opt.NowMS = func() int64 { return time.Now().UnixMilli() }
+	}
+	b := &Box{opt: opt, facts: &facts{root: root, scratch: opt.Scratch, created: opt.Created}, results: map[string]sameResults{}}
+	var dialect gate.Dialect
+	b.shell, dialect = findShell()
+	b.gate = gate.Gate{Facts: b.facts, Rules: slices.Clone(opt.Rules), Dialect: dialect, Vars: b.vars()}
+	return b, nil
+}
 
-// Do refuses a call or runs it. It never returns an error: what went wrong is in the Result.
-func (b *Box) Do(ctx context.Context, c Call) Result { return Result{} }
+func realDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s is not a directory", dir)
+	}
+	return real, nil
+}
+
+// findShell prefers bash without its start-up files, so that the gate reads a
+// command the way it will be run.
+func findShell() ([]string, gate.Dialect) {
+	if path, err := exec.LookPath("bash"); err == nil {
+		return []string{path, "--noprofile", "--norc", "-c"}, gate.Bash
+	}
+	return []string{"sh", "-c"}, gate.POSIX
+}
+
+// vars are the variables whose value a command will see, as far as the gate
+// may rely on them.
+func (b *Box) vars() map[string]string {
+	vars := map[string]string{}
+	if b.opt.Home != "" {
+		vars["HOME"] = b.opt.Home
+	}
+	if b.opt.Scratch != "" {
+		vars["TMPDIR"] = b.opt.Scratch
+	}
+	return vars
+}
+
+// Do refuses a call or runs it. It never returns an error: what went wrong is
+// in the Result.
+func (b *Box) Do(ctx context.Context, c Call) Result {
+	began := b.opt.NowMS()
+	r := b.do(ctx, c)
+	r.DurationMS = b.opt.NowMS() - began
+	return r
+}
+
+func (b *Box) do(ctx context.Context, c Call) Result {
+	act, err := decode(c)
+	if err != nil {
+		return b.finish(failed(err))
+	}
+	if d := b.forbidden(c); d != nil {
+		return refused(d)
+	}
+	key := b.repeatKey(c)
+	if d := b.repeated(key); d != nil {
+		return refused(d)
+	}
+	if d := b.judge(act); d != nil {
+		return refused(d)
+	}
+	effect := !b.idempotent(act)
+	if effect {
+		b.facts.beforeEffect()
+	}
+	r := b.finish(act.run(ctx, b))
+	if ctx.Err() == nil {
+		b.remember(key, r, effect)
+	}
+	return r
+}
+
+// judge asks the gate about an action.
+func (b *Box) judge(a action) *Denial {
+	for _, d := range a.gate(b) {
+		switch {
+		case d.Allow:
+		case d.DeniedBy != "":
+			return &Denial{Kind: DeniedRule, Reason: d.Reason, Hint: "a rule forbids this; choose another way"}
+		default:
+			return &Denial{Kind: DeniedGate, Reason: d.Reason, Hint: "orch allow " + d.Needs.ID, Needs: d.Needs}
+		}
+	}
+	return nil
+}
+
+// forbidden applies the plan's constraints.
+func (b *Box) forbidden(c Call) *Denial {
+	approach, target := b.Target(c)
+	switch {
+	case slices.Contains(b.opt.MustNot.Approaches, approach):
+		return &Denial{Kind: DeniedMustNot, Reason: "the plan must not use " + approach, Hint: "choose another approach"}
+	case slices.Contains(b.opt.MustNot.Targets, target):
+		return &Denial{Kind: DeniedMustNot, Reason: "the plan must not use the target " + target, Hint: "choose another target"}
+	}
+	return nil
+}
+
+func refused(d *Denial) Result {
+	text := "[denied] " + d.Reason
+	r := Result{Exit: -1, Denied: text, Denial: d, Output: []byte(text + "\nhint: " + d.Hint + "\n")}
+	r.Head, r.Tail = headAndTail(r.Output)
+	return r
+}
+
+func failed(err error) Result { return Result{Exit: 1, Output: []byte("error: " + err.Error() + "\n")} }
+
+// finish redacts, bounds and summarises an output.
+func (b *Box) finish(r Result) Result {
+	if b.opt.Redact != nil {
+		r.Output = b.opt.Redact(r.Output)
+	}
+	if len(r.Output) > b.opt.KeepBytes {
+		r.Output = cut(r.Output, b.opt.KeepBytes)
+		r.Truncated = true
+	}
+	r.Head, r.Tail = headAndTail(r.Output)
+	return r
+}
 
 // Idempotent tells whether a call can be run again without a second effect: a
 // reading tool, or a shell command that provably changes nothing.
-func (b *Box) Idempotent(c Call) bool { return false }
+func (b *Box) Idempotent(c Call) bool {
+	act, err := decode(c)
+	return err == nil && b.idempotent(act)
+}
 
-// Target names a call for memory and for MUST NOT: the approach is
-// shell:<program> or the tool's name, the target its normalised input.
-func (b *Box) Target(c Call) (approach, target string) { return "", "" }
+func (b *Box) idempotent(a action) bool {
+	if s, ok := a.(*ShellInput); ok {
+		return b.gate.Shell(s.Command, b.dirOf(s.Dir)).ReadOnly
+	}
+	return a.reads()
+}

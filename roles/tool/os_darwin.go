@@ -1,0 +1,4 @@
+package tool
+
+// onMac: Spotlight and AppleScript are there.
+const onMac = true
