@@ -56,13 +56,13 @@ func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// briefTries is how often take tries again at once. A holder mostly needs less
-// time than it takes to put a waiter to sleep and wake it, which on few cores
-// decides how many appends there are in a second.
-const briefTries = 100
+// briefTries is how often take looks again before it waits for good. A holder
+// mostly needs less time than it takes to put a waiter to sleep and wake it, which
+// on few cores decides how many appends there are in a second. Together the tries
+// take a few milliseconds: who polls for longer starves.
+const briefTries = 50
 
-// take gets the file lock. After a brief try the wait is a blocking one: who
-// polls for long starves.
+// take gets the file lock.
 func (g *gate) take(ctx context.Context) error {
 	if g.lock == nil {
 		g.lock = g.fsys.NewLock(g.path)
@@ -72,7 +72,7 @@ func (g *gate) take(ctx context.Context) error {
 		if n == 0 {
 			g.idle()
 		}
-		yieldCPU()
+		pause(n)
 		held, err = g.lock.TryLock()
 	}
 	if err == nil && !held {
