@@ -246,3 +246,16 @@ func TestARoundIsMeasuredOnce(t *testing.T) {
 		t.Errorf("for another plan: %v", err)
 	}
 }
+
+func TestInvariant_GoalCriteriaAreReadFromTheManifest(t *testing.T) {
+	w := world(t)
+	w.Dispatch([]message.Criterion{steptest.Checked("t1", "fine"), steptest.Weighed("t2")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+	finish(t, w)
+	if err := w.Next(message.MetaValidator, Run); err != nil {
+		t.Fatal(err)
+	}
+	s := summaries(w)
+	if len(s) != 1 || len(s[0].TaskVerdicts) != 2 || s[0].TaskVerdicts[0].CriterionID != "t1" || s[0].TaskVerdicts[1].CriterionID != "t2" {
+		t.Errorf("judged %+v", s)
+	}
+}
