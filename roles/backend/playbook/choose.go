@@ -159,7 +159,7 @@ func (s *situation) vary(redo []Subtask, ranked [][]option, chosen []option) ([]
 		}
 	}
 	if !moved {
-		return nil, &backend.NoPlanError{Why: "the plan was refused and there is no other: " + s.in.Violations[0].What}
+		return nil, &backend.NoPlanError{Why: "the plan was refused and there is no other: " + s.in.Violations[0].What + ": " + s.in.Violations[0].Because}
 	}
 	return chosen, nil
 }

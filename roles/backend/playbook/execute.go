@@ -54,7 +54,7 @@ func exhausted(a Action, c *message.CorrectionSignal) backend.Execution {
 }
 
 func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tools) (backend.Execution, error) {
-	var outputs []string
+	var outputs, ran []string
 	picked := ""
 	for _, s := range v.Steps {
 		if err := ctx.Err(); err != nil {
@@ -65,7 +65,7 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tool
 			return backend.Execution{}, fmt.Errorf("%s of %s: %w", s.Name, a.Approach, err)
 		}
 		text := strings.TrimSpace(res.Output)
-		outputs = append(outputs, text)
+		outputs, ran = append(outputs, text), append(ran, what(s))
 		if s.Name == a.Output || a.Output == "" || a.Output == outputLast {
 			picked = text
 		}
@@ -75,6 +75,9 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tool
 	}
 	if a.Output == outputAll {
 		picked = strings.Join(outputs, "\n\n")
+	}
+	if strings.TrimSpace(picked) == "" {
+		picked = "ran " + strings.Join(ran, ", then ") // a silent success says at least what it was
 	}
 	return backend.Execution{Status: message.Completed, Output: tail(picked)}, nil
 }

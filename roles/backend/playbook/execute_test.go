@@ -59,6 +59,7 @@ func TestExecute(t *testing.T) {
 		{"all well", two, "", 1, nil, []backend.ToolResult{{Output: "x"}, {Output: "y\n"}}, 2, backend.Execution{Status: "completed", Output: "y"}},
 		{"all outputs", two, "all", 1, nil, []backend.ToolResult{{Output: "x"}, {Output: "y"}}, 2, backend.Execution{Status: "completed", Output: "x\n\ny"}},
 		{"output of a step", two, "a", 1, nil, []backend.ToolResult{{Output: "x"}, {Output: "y"}}, 2, backend.Execution{Status: "completed", Output: "x"}},
+		{"silent success", two, "", 1, nil, []backend.ToolResult{{}, {}}, 2, backend.Execution{Status: "completed", Output: "ran `first`, then `second`"}},
 		{"a step fails", two, "", 1, nil, []backend.ToolResult{{Exit: 3, Output: "boom"}}, 1,
 			backend.Execution{Status: "failed", Class: message.Logical, Output: "boom", Reason: "try: `first` exited with 3: boom"}},
 		{"a step fails for the world", two, "", 1, nil, []backend.ToolResult{{Exit: 127, Output: "sh: x: not found", Class: message.Environmental}}, 1,

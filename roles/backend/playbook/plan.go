@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"sort"
 	"strings"
 
@@ -31,7 +32,9 @@ func (b *Backend) situate(in backend.PlanInput) (*situation, error) {
 	p, err := b.opt.Library.For(in.Playbook, words)
 	var none *NoMatchError
 	if errors.As(err, &none) {
-		p, err = b.opt.Library.For("", in.Spec.Intent)
+		if q, ok := MatchIntent(in.Spec.Intent, b.opt.Library.list); ok {
+			p, err = q, nil
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -212,8 +215,12 @@ func (s *situation) task(t Subtask, o option, slots []Subtask) (backend.Proposed
 	}
 	sort.Strings(task.Tools)
 	for _, target := range t.Targets {
-		task.Targets = append(task.Targets, v.plain(target))
+		if name := v.plain(target); !orchsOwn(name) {
+			task.Targets = append(task.Targets, name)
+		}
 	}
+	// What only writes into the goal's folder changes nothing in the workspace.
+	task.ReadOnly = t.ReadOnly || len(t.Targets) > 0 && len(task.Targets) == 0
 	for _, d := range t.DependsOn {
 		if hasSlot(slots, d) {
 			task.DependsOn = append(task.DependsOn, d)
@@ -237,6 +244,12 @@ func (s *situation) context(o option) string {
 		text += "chosen because " + o.why
 	}
 	return text
+}
+
+// orchsOwn tells whether a path is in the folder that is no part of the workspace.
+func orchsOwn(name string) bool {
+	name = path.Clean(name)
+	return name == ".orch" || strings.HasPrefix(name, ".orch/")
 }
 
 func hasSlot(slots []Subtask, name string) bool {

@@ -1,9 +1,12 @@
 package playbook
 
 import (
+	"context"
 	"testing"
 
+	"orch/blackboard/message"
 	"orch/prompts"
+	"orch/roles/backend"
 )
 
 func shipped(t *testing.T) *Library {
@@ -24,6 +27,26 @@ func TestShippedPlaybooksLoad(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("shipped %v, want %v", got, want)
+		}
+	}
+}
+
+// TestGoalFolderIsNoTarget: orch's own folder is no part of the workspace, so a
+// plan that declared it as a target would be refused.
+func TestGoalFolderIsNoTarget(t *testing.T) {
+	b, err := New(Options{Library: shipped(t), Orch: "/orch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for intent, want := range map[string]int{"check the links": 0, "check the links and write them to links.md": 1} {
+		p, err := b.Plan(context.Background(), backend.PlanInput{Goal: "g", Workspace: t.TempDir(), Spec: message.TaskSpec{RawInput: intent}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range p.Tasks {
+			if task.Slot == "report" && (len(task.Targets) != want || task.ReadOnly != (want == 0)) {
+				t.Errorf("%q: targets %v, read only %v", intent, task.Targets, task.ReadOnly)
+			}
 		}
 	}
 }
