@@ -170,6 +170,7 @@ func (b *Board) folded(r journal.Record) {
 		return
 	}
 	b.tail++
+	b.appended = true
 	if b.opts.OnAdvance != nil {
 		b.opts.OnAdvance(b.state)
 	}

@@ -34,7 +34,7 @@ type Options struct {
 	ReadOnly bool // never write anything, not even a cache
 
 	RotateBytes        int64 // least size of a log that is closed; default 64 MiB
-	CheckpointMessages int   // messages after which the checkpoint is written again; default 1000
+	CheckpointMessages int   // messages after which the checkpoint is written again; default 250
 	// OnAdvance is called after the state moved on, from the goroutine that
 	// noticed. It must not call the board, nor keep the state.
 	OnAdvance func(*State)
@@ -44,7 +44,7 @@ const (
 	headsDir = "heads"
 
 	defaultRotateBytes        = 64 << 20
-	defaultCheckpointMessages = 1000
+	defaultCheckpointMessages = 250
 )
 
 func (o Options) withDefaults() Options {
@@ -77,12 +77,13 @@ type Board struct {
 	log       *journal.Journal
 	id        string
 
-	mu      sync.Mutex // guards what follows; taken after the log's lock, never before
-	closing bool       // no new work beside
-	closed  bool
-	state   *State           // nil: it must be loaded again
-	file    *checkpoint.File // what state rests on, or nil
-	tail    int              // messages folded over it
+	mu       sync.Mutex // guards what follows; taken after the log's lock, never before
+	appended bool       // by this process
+	closing  bool       // no new work beside
+	closed   bool
+	state    *State           // nil: it must be loaded again
+	file     *checkpoint.File // what state rests on, or nil
+	tail     int              // messages folded over it
 
 	writing   bool // a checkpoint is being written
 	writers   sync.WaitGroup
@@ -147,12 +148,15 @@ func Open(root string, o Options) (*Board, error) {
 	return b, nil
 }
 
-// Close ends the work beside and closes the files. Closing twice is allowed.
+// Close ends the work beside and closes the files. A process that added so much
+// that loading has become slow leaves a checkpoint to those after it. Closing
+// twice is allowed.
 func (b *Board) Close() error {
 	b.mu.Lock()
 	b.closing = true
 	b.mu.Unlock()
 	b.writers.Wait()
+	b.leaveCheckpoint()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

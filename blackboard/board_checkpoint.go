@@ -25,10 +25,11 @@ const (
 
 	keptCheckpoints = 2 // in the cache: one may be in use by a process that is about to read on
 
-	// A checkpoint is written again when what lies over it exceeds this part of
-	// it, or so many messages; so loading stays cheap, and so does writing.
-	tailShare      = 8
-	tailMinRecords = 256
+	// A checkpoint is written again when more records than these lie over it: so
+	// many cost a process a few milliseconds to load. While a process adds many,
+	// it is written when they are a part of it, or writing would have no end.
+	tailRecords = 1000
+	tailShare   = 8
 )
 
 func cacheName(seq uint64) string { return fmt.Sprintf("%s%020d", cachePrefix, seq) }
@@ -148,13 +149,13 @@ func (b *Board) notice() {
 	if b.opts.ReadOnly || b.writing || b.closing || b.tail < b.retryTail {
 		return
 	}
-	below, belowBytes := uint64(0), int64(0)
+	below, belowBytes, limit := uint64(0), int64(0), tailRecords
 	if b.file != nil {
-		below, belowBytes = b.file.Header().Seq, b.file.Bytes()
+		below, belowBytes, limit = b.file.Header().Seq, b.file.Bytes(), max(limit, b.file.Records()/tailShare)
 	}
 	rotate, err := b.log.WantsRotation(belowBytes)
 	rotate = rotate && err == nil
-	if !rotate && !b.tailIsLarge() {
+	if !rotate && !b.tailIsLarge(limit) {
 		return
 	}
 	b.writing = true
@@ -175,15 +176,27 @@ func (b *Board) notice() {
 	})
 }
 
-func (b *Board) tailIsLarge() bool {
-	if b.tail > b.opts.CheckpointMessages {
-		return true
+// leaveCheckpoint does at the end what notice would have done, if the writer
+// beside was still busy with an earlier state when the last messages came.
+func (b *Board) leaveCheckpoint() {
+	b.mu.Lock()
+	large := b.appended && b.state != nil && b.tail >= b.retryTail && b.tailIsLarge(tailRecords)
+	var snapshot *State
+	below := uint64(0)
+	if large {
+		snapshot = b.state.snapshot()
+		if b.file != nil {
+			below = b.file.Header().Seq
+		}
 	}
-	below := 0
-	if b.file != nil {
-		below = b.file.Records()
+	b.mu.Unlock()
+	if large {
+		b.renewCheckpoint(snapshot, below)
 	}
-	return b.state.changed() > below/tailShare+tailMinRecords
+}
+
+func (b *Board) tailIsLarge(records int) bool {
+	return b.tail > b.opts.CheckpointMessages || b.state.changed() > records
 }
 
 // renewCheckpoint writes a checkpoint, unless another process just did or does,

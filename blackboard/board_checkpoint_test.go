@@ -154,7 +154,7 @@ func TestCheckpointIsRenewedBeside(t *testing.T) {
 		t.Errorf("the cache has %v", names)
 	}
 	// One large message is a large tail too.
-	mustAppend(t, a, batch(1000, 1000))
+	mustAppend(t, a, batch(1000, 1500))
 	a.writers.Wait()
 	c := mustOpen(t, root, o)
 	if c.tail > 1 || c.state.changed() > 500 {

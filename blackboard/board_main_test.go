@@ -19,9 +19,23 @@ import (
 // holds: the project's directory, the number of tasks, the process's own number.
 const racerVariable = "BLACKBOARD_TEST_RACER"
 
+// And the process that claims one task of the board in the directory that the
+// variable holds, before a newline.
+const claimerVariable = "BLACKBOARD_TEST_CLAIMER"
+
 func TestMain(m *testing.M) {
 	if args := os.Getenv(racerVariable); args != "" {
 		if err := racer(strings.Split(args, "\n")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if root, ok := strings.CutSuffix(os.Getenv(claimerVariable), "\n"); ok {
+		if root == "" {
+			return
+		}
+		if err := claimFirst(root); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
