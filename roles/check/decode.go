@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"gopkg.in/yaml.v3"
 )
 
@@ -36,6 +37,9 @@ func DecodeYAML(data []byte) (Check, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil {
 		return Check{}, fmt.Errorf("read check: %w", err)
+	}
+	if err := dec.Decode(new(Check)); !errors.Is(err, io.EOF) {
+		return Check{}, errors.New("read check: data after the check")
 	}
 	return c, c.Validate()
 }
@@ -83,7 +87,7 @@ func (c *Command) validate() error {
 	if c.Exit != nil && (*c.Exit < 0 || *c.Exit > 255) {
 		return fmt.Errorf("exit is %d, allowed: 0 to 255", *c.Exit)
 	}
-	return errors.Join(inside("dir", c.Dir), c.Stdout.validate("stdout"), c.Stderr.validate("stderr"))
+	return errors.Join(inside("dir", c.Dir), c.Stdout.demands("stdout"), c.Stderr.demands("stderr"))
 }
 
 // oneCommand wants a command line or an argv, not both.
@@ -100,6 +104,14 @@ func inside(field, path string) error {
 		return nil
 	}
 	return fmt.Errorf("%s %q is not a path inside the workspace", field, path)
+}
+
+// demands wants a Text that was given to demand something.
+func (t *Text) demands(field string) error {
+	if t != nil && t.empty() {
+		return fmt.Errorf("%s checks nothing, give contains, not_contains, matches or not_matches", field)
+	}
+	return t.validate(field)
 }
 
 func (t *Text) validate(field string) error {
@@ -156,6 +168,9 @@ func (j *JSON) validate() error {
 	if j.Op != "exists" && j.Op != "==" && j.Op != "!=" && j.Value == nil {
 		return fmt.Errorf("op %s needs a value", j.Op)
 	}
+	if _, ok := j.Value.(bool); j.Op == "exists" && j.Value != nil && !ok {
+		return errors.New("the value of op exists is true or false")
+	}
 	return inside("file", j.File)
 }
 
@@ -169,7 +184,7 @@ func (h *HTTP) validate() error {
 	case h.Status != 0 && (h.Status < 100 || h.Status > 599):
 		return fmt.Errorf("status is %d, allowed: 100 to 599", h.Status)
 	}
-	return h.Body.validate("body")
+	return h.Body.demands("body")
 }
 
 func (g *Git) validate() error {
@@ -181,6 +196,11 @@ func (g *Git) validate() error {
 	}
 	if g.DiffBase != "" && len(g.DiffLimited) == 0 {
 		return errors.New("diff_base without diff_limited")
+	}
+	for _, glob := range g.DiffLimited {
+		if !doublestar.ValidatePattern(glob) {
+			return fmt.Errorf("diff_limited %q is not a valid glob", glob)
+		}
 	}
 	for _, ref := range []string{g.Branch, g.Contains, g.DiffBase} {
 		if strings.HasPrefix(ref, "-") {

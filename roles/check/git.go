@@ -51,7 +51,7 @@ func limited(ctx context.Context, g *Git, env Env) Verdict {
 	if base == "" {
 		base = "HEAD"
 	}
-	changed, trouble := ask(ctx, env, "diff", "--name-only", "--relative", "-z", "--no-ext-diff", "--no-textconv", base, "--", ".", ":(exclude).orch")
+	changed, trouble := ask(ctx, env, "diff", "--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv", base, "--", ".", ":(exclude).orch")
 	if trouble != nil {
 		return *trouble
 	}

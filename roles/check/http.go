@@ -29,6 +29,13 @@ func get(ctx context.Context, h *HTTP, env Env) Verdict {
 		req.Header.Set(k, v)
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
+	want := h.Status
+	if want == 0 {
+		want = http.StatusOK
+	}
+	if want >= 300 && want < 400 { // the redirection itself is asked for
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		return Verdict{Class: Environmental, Kind: netKind(err), Evidence: err.Error()}
@@ -38,19 +45,15 @@ func get(ctx context.Context, h *HTTP, env Env) Verdict {
 	if err != nil {
 		return Verdict{Class: Environmental, Kind: KindTransient, Evidence: "status " + resp.Status + ", then " + err.Error()}
 	}
-	want := h.Status
-	if want == 0 {
-		want = http.StatusOK
-	}
 	if resp.StatusCode != want {
-		v := fails("status %d, want %d\n%s", resp.StatusCode, want, endOf(string(body)))
+		v := fails("status %d, want %d\n%s", resp.StatusCode, want, endOf(env.clean(string(body))))
 		if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
 			v.Class, v.Kind = Environmental, KindTransient
 		}
 		return v
 	}
 	if why := h.Body.unmet(string(body)); why != "" {
-		return fails("status %d, but the body %s\n%s", resp.StatusCode, why, endOf(string(body)))
+		return fails("status %d, but the body %s\n%s", resp.StatusCode, why, endOf(env.clean(string(body))))
 	}
 	return passes("status %d, %d bytes", resp.StatusCode, len(body))
 }

@@ -20,7 +20,7 @@ func compareJSON(ctx context.Context, j *JSON, env Env) Verdict {
 	}
 	var doc any
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return fails("it is not JSON: %v\n%s", err, endOf(string(raw)))
+		return fails("it is not JSON: %v\n%s", err, endOf(env.clean(string(raw))))
 	}
 	keys, err := parsePath(j.Path)
 	if err != nil {
@@ -41,10 +41,10 @@ func compareJSON(ctx context.Context, j *JSON, env Env) Verdict {
 		return fails("there is no %s", j.Path)
 	}
 	holds, err := holds(have, j.Op, j.Value)
-	shown, want := compact(have), compact(j.Value)
+	shown, want := short(env.clean(asJSON(have))), compact(j.Value)
 	switch {
 	case err != nil:
-		return fails("%s is %s: %v", j.Path, shown, err)
+		return fails("%s is %s: %s", j.Path, shown, err)
 	case !holds:
 		return fails("%s is %s, want %s %s", j.Path, shown, j.Op, want)
 	}
@@ -208,7 +208,7 @@ func compare(a, b any) (int, error) {
 			return cmp.Compare(x, y), nil
 		}
 	}
-	return 0, fmt.Errorf("%s and %s have no order", compact(a), compact(b))
+	return 0, errors.New("the two have no order")
 }
 
 func contains(have, want any) (bool, error) {
@@ -228,7 +228,7 @@ func contains(have, want any) (bool, error) {
 		_, there := h[w]
 		return ok && there, nil
 	}
-	return false, fmt.Errorf("%s can contain nothing", compact(have))
+	return false, errors.New("it can contain nothing")
 }
 
 func length(v any) (int, error) {
@@ -240,16 +240,22 @@ func length(v any) (int, error) {
 	case map[string]any:
 		return len(x), nil
 	}
-	return 0, fmt.Errorf("%s has no length", compact(v))
+	return 0, errors.New("it has no length")
 }
 
-func compact(v any) string {
+func compact(v any) string { return short(asJSON(v)) }
+
+func asJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if r := []rune(string(raw)); len(r) > 200 {
+	return string(raw)
+}
+
+func short(s string) string {
+	if r := []rune(s); len(r) > 200 {
 		return string(r[:199]) + "…"
 	}
-	return string(raw)
+	return s
 }

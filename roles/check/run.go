@@ -3,7 +3,9 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,14 +25,21 @@ const (
 // Run runs the check.
 func Run(ctx context.Context, c Check, env Env) Verdict {
 	v := run(ctx, c, env)
-	if env.Redact != nil {
-		v.Evidence = string(env.Redact([]byte(v.Evidence)))
-	}
+	v.Evidence = env.clean(v.Evidence)
 	v.Evidence = strings.ToValidUTF8(v.Evidence, "�")
 	if v.Evidence == "" {
 		v.Evidence = "nothing was seen"
 	}
 	return v
+}
+
+// clean replaces secrets. It must come before every cut: a secret that a cut
+// goes through is no longer recognised.
+func (e Env) clean(text string) string {
+	if e.Redact == nil {
+		return text
+	}
+	return string(e.Redact([]byte(text)))
 }
 
 func run(ctx context.Context, c Check, env Env) Verdict {
@@ -70,6 +79,7 @@ func passes(format string, args ...any) Verdict {
 type ran struct {
 	process.Result
 	stdout, stderr bytes.Buffer
+	env            Env
 }
 
 // execute runs a command line or an argv in the workspace.
@@ -77,7 +87,7 @@ func execute(ctx context.Context, command string, argv []string, dir string, wal
 	if len(argv) == 0 {
 		argv = []string{"sh", "-c", command}
 	}
-	var r ran
+	r := ran{env: env}
 	s := env.Process
 	s.Argv, s.Dir, s.Stdin = argv, filepath.Join(env.Workspace, filepath.FromSlash(dir)), nil
 	s.WallMS = env.WallMS
@@ -93,10 +103,12 @@ func execute(ctx context.Context, command string, argv []string, dir string, wal
 // trouble is the verdict of a command that did not come to an end of its own; ok if it did.
 func (r *ran) trouble() (v Verdict, ok bool) {
 	switch {
-	case r.Err != nil:
-		return cannot(KindTool, "%v", r.Err), false
 	case r.Canceled:
 		return cannot(KindNone, "it was stopped"), false
+	case errors.Is(r.Err, fs.ErrPermission):
+		return cannot(KindPermission, "%v", r.Err), false
+	case r.Err != nil:
+		return cannot(KindTool, "%v", r.Err), false
 	case r.Ended():
 		return Verdict{Class: Environmental, Kind: KindNone, Evidence: "ended: " + r.Why() + r.shown()}, false
 	case r.Signal != "":
@@ -111,7 +123,7 @@ func (r *ran) shown() string {
 	if out == "" {
 		return ""
 	}
-	return "\n" + endOf(out)
+	return "\n" + endOf(r.env.clean(out))
 }
 
 // endOf keeps the last characters of a text.
@@ -135,7 +147,9 @@ func runCommand(ctx context.Context, c *Command, env Env) Verdict {
 	}
 	if r.Exit != want {
 		v := fails("exit %d, want %d%s", r.Exit, want, r.shown())
-		v.Class, v.Kind = Classify(r.Exit, string(r.Output()))
+		if r.Exit != 0 { // succeeding where a failure was wanted is never the world's fault
+			v.Class, v.Kind = Classify(r.Exit, string(r.Output()))
+		}
 		return v
 	}
 	for _, t := range []struct {
