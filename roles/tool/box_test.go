@@ -319,6 +319,26 @@ func TestOutputIsRedactedAndBounded(t *testing.T) {
 	}
 }
 
+// What is kept of a long output begins and ends at a line, so that no secret
+// is cut in two and passes unrecognised.
+func TestSecretsAreNotCutInTwo(t *testing.T) {
+	root := workspace(t)
+	for size := 980; size < 1030; size++ {
+		b := box(t, root, func(o *Options) {
+			o.Process.KeepBytes = 2000
+			o.Redact = func(p []byte) []byte { return bytes.ReplaceAll(p, []byte("hunter2secret"), []byte("***")) }
+		})
+		pad := strings.Repeat("x", size)
+		r := do(b, sh("echo "+pad+"; echo hunter2secret; seq 1 2000; echo hunter2secret; echo "+pad))
+		if bytes.Contains(r.Output, []byte("hunt")) || bytes.Contains(r.Output, []byte("secret")) {
+			t.Fatalf("size %d: part of a secret was kept", size)
+		}
+		if !r.Truncated || !bytes.Contains(r.Output, []byte("left out")) {
+			t.Fatalf("size %d: %+v", size, r)
+		}
+	}
+}
+
 func TestFetchAndSearch(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

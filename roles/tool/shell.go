@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -56,7 +57,7 @@ func (b *Box) command(ctx context.Context, spec process.Spec) Result {
 	}
 	spec.Env = b.env(spec.Env)
 	p := process.Run(ctx, spec)
-	r := Result{Exit: p.Exit, Output: p.Output(), Truncated: p.Truncated, Ended: p.Why(), Leftovers: len(p.Leftovers)}
+	r := Result{Exit: p.Exit, Output: kept(p), Truncated: p.Truncated, Ended: p.Why(), Leftovers: len(p.Leftovers)}
 	switch {
 	case p.Err != nil:
 		r.Exit, r.Infra = -1, p.Err.Error()
@@ -68,6 +69,24 @@ func (b *Box) command(ctx context.Context, spec process.Spec) Result {
 		r.Output = append(r.Output, "\n[ended by "+p.Signal+"]\n"...)
 	}
 	return r
+}
+
+// edgeBytes is how far from where an output was cut a line's end is looked for.
+const edgeBytes = 4 << 10
+
+// kept is the kept output. Where its middle was left out, the lines that were
+// cut in two go as well: half a secret would not be recognised.
+func kept(p process.Result) []byte {
+	if p.Truncated {
+		edge := len(p.Head) - min(len(p.Head), edgeBytes)
+		p.Head = p.Head[:edge+bytes.LastIndexByte(p.Head[edge:], '\n')+1]
+		cut := p.Tail[:min(len(p.Tail), edgeBytes)]
+		if i := bytes.IndexByte(cut, '\n'); i >= 0 {
+			cut = cut[:i+1]
+		}
+		p.Tail = p.Tail[len(cut):]
+	}
+	return p.Output()
 }
 
 // env gives commands the variables that the gate relies on.
