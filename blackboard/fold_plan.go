@@ -2,6 +2,8 @@ package blackboard
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"orch/blackboard/message"
 )
@@ -53,6 +55,11 @@ func (x *tx) checkSubTask(b message.SubTask, goal message.GoalID) error {
 		}
 		if id == b.ID {
 			return x.refuse("task %s depends on itself", id)
+		}
+	}
+	for _, target := range b.Targets {
+		if !utf8.ValidString(target) || strings.Contains(target, sep) {
+			return x.refuse("task %s has the target %q, which is no path", b.ID, target)
 		}
 	}
 	if b.Reopens != "" {
