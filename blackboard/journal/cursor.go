@@ -18,13 +18,13 @@ type cursor struct {
 
 	last Head // the last record given out or passed over; zero at the start
 
-	file     File
-	info     fs.FileInfo
-	closed   *archived // the closed segment that file is, or nil for a live one
-	lines    *lineReader
-	inFile   Head  // the last record read from file
-	suspect  int64 // where a line looked damaged, to be looked at once more; -1 if none
-	opened   int   // how many files were opened so far
+	file    File
+	info    fs.FileInfo
+	closed  *archived // the closed segment that file is, or nil for a live one
+	lines   *lineReader
+	inFile  Head  // the last record read from file
+	suspect int64 // where a line looked damaged, to be looked at once more; -1 if none
+	opened  int   // how many files were opened so far
 
 	unfinished error // why the line after the last record is none; nil if there is none
 }
