@@ -60,7 +60,7 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tool
 		if err := ctx.Err(); err != nil {
 			return backend.Execution{}, err
 		}
-		res, err := tools.Do(ctx, s.Tool, s.Input)
+		res, err := call(ctx, tools, s)
 		if err != nil {
 			return backend.Execution{}, fmt.Errorf("%s of %s: %w", s.Name, a.Approach, err)
 		}
@@ -80,6 +80,24 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tool
 		picked = "ran " + strings.Join(ran, ", then ") // a silent success says at least what it was
 	}
 	return backend.Execution{Status: message.Completed, Output: tail(picked)}, nil
+}
+
+// call passes on what the playbook's author declares: that a step may be run
+// again when its process died in the middle of it.
+func call(ctx context.Context, tools backend.Tools, s ActionStep) (backend.ToolResult, error) {
+	if declared, ok := tools.(backend.DeclaredTools); ok && s.Idempotent {
+		return declared.DoIdempotent(ctx, s.Tool, s.Input)
+	}
+	return tools.Do(ctx, s.Tool, s.Input)
+}
+
+// call runs one step. What the playbook declares harmless to run again is
+// declared to the tools too: after a crash in the middle it is then run again.
+func call(ctx context.Context, tools backend.Tools, s ActionStep) (backend.ToolResult, error) {
+	if declared, ok := tools.(backend.DeclaredTools); ok && s.Idempotent {
+		return declared.DoIdempotent(ctx, s.Tool, s.Input)
+	}
+	return tools.Do(ctx, s.Tool, s.Input)
 }
 
 func stepFailed(a Action, s ActionStep, res backend.ToolResult, outputs []string) backend.Execution {

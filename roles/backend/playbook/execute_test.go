@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,5 +183,30 @@ func TestPerceive(t *testing.T) {
 	}
 	if p, err := see("sing a song", "tests-green"); err != nil || p.Tags[0] != "tests-green" {
 		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// declaring tells which calls were declared harmless to run again.
+type declaring struct {
+	scripted
+	declared []string
+}
+
+func (d *declaring) DoIdempotent(ctx context.Context, tool string, input json.RawMessage) (backend.ToolResult, error) {
+	d.declared = append(d.declared, string(input))
+	return d.scripted.Do(ctx, tool, input)
+}
+
+func TestWhatThePlaybookDeclaresIdempotentIsDeclaredToTheTools(t *testing.T) {
+	tools := &declaring{scripted: scripted{answers: make([]backend.ToolResult, 2)}}
+	steps := ActionVariant{Steps: []ActionStep{
+		{Name: "once", Tool: "shell", Input: json.RawMessage(`{"command":"once"}`)},
+		{Name: "often", Tool: "shell", Input: json.RawMessage(`{"command":"often"}`), Idempotent: true},
+	}}
+	if _, err := runSteps(context.Background(), Action{Approach: "a"}, steps, tools); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`{"command":"often"}`}; !slices.Equal(tools.declared, want) {
+		t.Fatalf("declared %q, want %q", tools.declared, want)
 	}
 }
