@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/config"
+	"orch/roles/supervisor"
+)
+
+// supervise works on the goal, shows it, and turns its end into an exit code.
+func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goal message.GoalID) error {
+	b, err := a.openSupervisor(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	defer func() {
+		if err := deregister(b.Board, b.agent, "the run ended"); err != nil {
+			a.warn(err)
+		}
+	}()
+	for {
+		ending, err := a.serveShown(ctx, b, cfg, goal)
+		if err != nil {
+			return err
+		}
+		again, err := a.askPerson(ctx, root, b, ending, goal)
+		if err != nil {
+			return err
+		}
+		if !again {
+			return a.conclude(ctx, b, ending, goal)
+		}
+	}
+}
+
+// serveShown runs the supervisor with the screen following the log beside it.
+func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goal message.GoalID) (supervisor.Ending, error) {
+	sv, err := a.newSupervisor(b, cfg, goal, !a.asJSON && terminal(a.in))
+	if err != nil {
+		return "", err
+	}
+	var g blackboard.Goal
+	var head uint64
+	if err := b.View(ctx, func(st *blackboard.State) error {
+		g, _ = st.Goal(goal)
+		head, _ = st.Head()
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	followed := a.follow(b, g, head)
+	ending, err := sv.Run(ctx)
+	return ending, errors.Join(err, followed())
+}
+
+// follow shows the goal's messages as they land; the returned function waits
+// until everything up to the present head is shown.
+func (a *app) follow(b *session, g blackboard.Goal, head uint64) func() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newScreen(a)
+	s.start()
+	done := make(chan error, 1)
+	shown := make(chan uint64, 64)
+	go func() {
+		defer close(shown)
+		done <- a.show(ctx, b, s, g, head, shown)
+	}()
+	return func() error {
+		defer cancel()
+		var last uint64
+		if err := b.View(ctx, func(st *blackboard.State) error { last, _ = st.Head(); return nil }); err != nil {
+			return err
+		}
+		for seq := range shown {
+			if seq >= last {
+				break
+			}
+		}
+		cancel()
+		for range shown {
+		}
+		s.close()
+		return <-done
+	}
+}
+
+func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal, head uint64, shown chan<- uint64) error {
+	for m, err := range b.Watch(ctx, g.InputRef.Seq) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		// What was there before this run is learned, not shown again, except the goal itself.
+		history := m.Seq <= head && m.Seq != g.InputRef.Seq
+		if m.Goal == g.ID || m.Goal == "" {
+			if err := s.add(m, history); err != nil {
+				return err
+			}
+		}
+		select {
+		case shown <- m.Seq:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// askPerson puts open questions to a person at the terminal.
+func (a *app) askPerson(ctx context.Context, root string, b *session, ending supervisor.Ending, goal message.GoalID) (again bool, err error) {
+	if ending != supervisor.Waiting || a.asJSON || !terminal(a.in) {
+		return false, nil
+	}
+	var g blackboard.Goal
+	if err := b.View(ctx, func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
+		return false, err
+	}
+	if g.Suspended == nil || g.Suspended.Why != "clarification" {
+		return false, nil
+	}
+	answers := make([]string, len(g.Clarify.Questions))
+	lines := bufio.NewScanner(a.in)
+	for i, q := range g.Clarify.Questions {
+		fmt.Fprintf(a.out, "? %s\n> ", q)
+		if !lines.Scan() {
+			break
+		}
+		answers[i] = strings.TrimSpace(lines.Text())
+	}
+	return true, a.answer(ctx, root, g, answers)
+}
+
+func (a *app) answer(ctx context.Context, root string, g blackboard.Goal, answers []string) error {
+	if !slices.ContainsFunc(answers, func(s string) bool { return s != "" }) {
+		answers = nil // no answer means proceed
+	}
+	b, err := a.openAt(root, person())
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	_, err = b.Append(ctx, message.Message{From: message.Human, Goal: g.ID, Subject: string(g.ID), Cause: g.Clarify.Asked.ID,
+		Body: message.ClarificationAnswer{Round: g.Clarify.Round, Answers: answers}})
+	return err
+}
+
+// conclude says how the run ended and picks the exit code.
+func (a *app) conclude(ctx context.Context, b *session, ending supervisor.Ending, goal message.GoalID) error {
+	var g blackboard.Goal
+	if err := b.View(context.WithoutCancel(ctx), func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
+		return err
+	}
+	code := exitOK
+	switch ending {
+	case supervisor.Finished:
+		if g.Final.Directive == message.Abandon {
+			code = exitAbandoned
+		}
+	case supervisor.Waiting:
+		code = exitSuspended
+	default:
+		code = exitInterrupted
+	}
+	if err := a.lastWords(g, ending, code); err != nil || code == exitOK {
+		return err
+	}
+	return &exitError{code: code}
+}
+
+// lastWords is the last thing `orch run` prints.
+func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) error {
+	if a.asJSON {
+		return writeLine(a.out, map[string]any{"version": 1, "type": "RunEnded", "goal": g.ID, "ending": ending, "exit": code,
+			"suspended": g.Suspended, "final": g.Final})
+	}
+	var err error
+	switch {
+	case ending == supervisor.Finished && g.Final.Output != "":
+		_, err = fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(g.Final.Output, "\n"))
+	case ending == supervisor.Waiting && g.Suspended != nil:
+		_, err = fmt.Fprintf(a.out, "waiting     %s: %s\n            next: %s\n", g.Suspended.Why, g.Suspended.Detail, g.Suspended.Command)
+	case ending == supervisor.Waiting:
+		_, err = fmt.Fprintf(a.out, "waiting     the board is held by a checkpoint\n            next: orch resume\n")
+	case ending == supervisor.Interrupted:
+		_, err = fmt.Fprintf(a.out, "interrupted %s stays open\n            next: orch run --continue %s\n", g.ID, g.ID)
+	}
+	if err == nil && ending == supervisor.Finished {
+		_, err = fmt.Fprintf(a.out, "\nlook back   orch why %s   ·   orch log --goal %s   ·   .orch/state.yaml\n", g.ID, g.ID)
+	}
+	return err
+}
+
+// executable is the path of this program, for the steps it starts.
+func executable() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return exe, nil
+}
