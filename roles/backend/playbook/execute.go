@@ -91,15 +91,6 @@ func call(ctx context.Context, tools backend.Tools, s ActionStep) (backend.ToolR
 	return tools.Do(ctx, s.Tool, s.Input)
 }
 
-// call runs one step. What the playbook declares harmless to run again is
-// declared to the tools too: after a crash in the middle it is then run again.
-func call(ctx context.Context, tools backend.Tools, s ActionStep) (backend.ToolResult, error) {
-	if declared, ok := tools.(backend.DeclaredTools); ok && s.Idempotent {
-		return declared.DoIdempotent(ctx, s.Tool, s.Input)
-	}
-	return tools.Do(ctx, s.Tool, s.Input)
-}
-
 func stepFailed(a Action, s ActionStep, res backend.ToolResult, outputs []string) backend.Execution {
 	e := backend.Execution{Status: message.Failed, Output: tail(strings.Join(outputs, "\n\n")), Class: res.Class}
 	if res.Denied != "" {
