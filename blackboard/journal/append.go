@@ -43,7 +43,11 @@ func (j *Journal) write(ctx context.Context, draft func(Tail) (Draft, error)) (R
 	if err := j.prepare(); err != nil {
 		return Record{}, err
 	}
-	d, err := draft(j.tail())
+	t, err := j.tail()
+	if err != nil {
+		return Record{}, err
+	}
+	d, err := draft(t)
 	if err != nil {
 		return Record{}, err
 	}
@@ -79,10 +83,13 @@ func (j *Journal) prepare() error {
 }
 
 // tail is what a condition sees of the log.
-func (j *Journal) tail() Tail {
+func (j *Journal) tail() (Tail, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return &tail{j: j, head: j.head, now: stamp(j.opts.Clock.Now(), j.lastTS), first: j.live.first.Seq}
+	if j.closed { // since it was prepared
+		return nil, ErrClosed
+	}
+	return &tail{j: j, head: j.head, now: stamp(j.opts.Clock.Now(), j.lastTS), first: j.live.first.Seq}, nil
 }
 
 type tail struct {

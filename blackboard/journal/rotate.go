@@ -43,7 +43,11 @@ func (j *Journal) Rotate(ctx context.Context, stateBytes int64, first func(Tail)
 	if wanted, err := j.WantsRotation(stateBytes); err != nil || !wanted {
 		return Record{}, false, err
 	}
-	d, err := first(j.tail())
+	t, err := j.tail()
+	if err != nil {
+		return Record{}, false, err
+	}
+	d, err := first(t)
 	if err != nil {
 		return Record{}, false, err
 	}
