@@ -15,8 +15,7 @@ import (
 )
 
 // Options are what a Board needs from outside. The zero value is the real
-// world, but without an identity nothing can be
-// appended.
+// world, but without an identity nothing can be appended.
 type Options struct {
 	FS    journal.FS    // default journal.OSFS
 	Clock journal.Clock // default journal.SystemClock
@@ -31,7 +30,7 @@ type Options struct {
 	StateDir string
 
 	UnsafeFS bool // accept a network file system
-	ReadOnly bool // never write anything, not even a cache
+	ReadOnly bool // write nothing in the project, not even a cache
 
 	RotateBytes        int64 // least size of a log that is closed; default 64 MiB
 	CheckpointMessages int   // messages after which the checkpoint is written again; default 250
