@@ -2,8 +2,6 @@ package blackboard
 
 import (
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"orch/blackboard/message"
 )
@@ -27,46 +25,6 @@ func (x *tx) newTask(b message.SubTask, goal message.GoalID, role message.Role, 
 	x.tasks.put(string(b.ID), &Task{
 		SubTask: b, Goal: goal, For: role, Status: to, Changed: x.ref, Created: x.ref, Ordinal: ordinal,
 	})
-	return nil
-}
-
-func (x *tx) checkSubTask(b message.SubTask, goal message.GoalID) error {
-	if err := x.checkName("id", string(b.ID)); err != nil {
-		return err
-	}
-	if b.PlanID != "" {
-		if err := x.checkName("plan_id", string(b.PlanID)); err != nil {
-			return err
-		}
-	}
-	if b.ParentTaskID != "" && b.ParentTaskID != goal {
-		return x.refuse("parent_task_id is %q, want %q", b.ParentTaskID, goal)
-	}
-	var seen []string
-	for _, c := range b.SuccessCriteria {
-		if slices.Contains(seen, c.ID) {
-			return x.refuse("task %s has criterion %s twice", b.ID, c.ID)
-		}
-		seen = append(seen, c.ID)
-	}
-	for _, id := range b.DependsOn {
-		if err := x.checkName("depends_on", string(id)); err != nil {
-			return err
-		}
-		if id == b.ID {
-			return x.refuse("task %s depends on itself", id)
-		}
-	}
-	for _, target := range b.Targets {
-		if !utf8.ValidString(target) || strings.Contains(target, sep) {
-			return x.refuse("task %s has the target %q, which is no path", b.ID, target)
-		}
-	}
-	if b.Reopens != "" {
-		if t := x.tasks.peek(string(b.Reopens)); t == nil || !t.Status.Terminal() {
-			return x.refuse("task %s reopens %s, which has not ended", b.ID, b.Reopens)
-		}
-	}
 	return nil
 }
 
@@ -255,62 +213,6 @@ func (x *tx) taskGated(b message.TaskGated) error {
 	return err
 }
 
-func (x *tx) rescoped(b message.Rescoped) error {
-	t, err := x.task(b.Task)
-	if err != nil {
-		return err
-	}
-	if b.RescopeReason == "" {
-		return x.refuse("it gives no reason")
-	}
-	if err := x.move(t, Superseded); err != nil {
-		return err
-	}
-	for _, id := range b.SupersededBy {
-		r := x.tasks.edit(string(id))
-		if r == nil || r.Goal != t.Goal {
-			return x.refuse("the goal has no task %s", id)
-		}
-		if r.Status == Draft {
-			if err := x.move(r, Unclaimed); err != nil {
-				return err
-			}
-		}
-	}
-	if err := x.checkDependencies(b.SupersededBy, nil); err != nil {
-		return err
-	}
-	return x.swapInPlan(t, b.SupersededBy)
-}
-
-// swapInPlan puts the replacements of a task in its place in the current plan.
-func (x *tx) swapInPlan(t *Task, by []message.TaskID) error {
-	if t.Goal == "" {
-		return nil
-	}
-	g, err := x.goalOf(t.Goal)
-	if err != nil {
-		return err
-	}
-	if g.Plan == nil {
-		return nil
-	}
-	at := slices.Index(g.Plan.SubtaskIDs, t.ID)
-	if at < 0 {
-		return nil
-	}
-	plan := *g.Plan
-	plan.SubtaskIDs = slices.Clone(plan.SubtaskIDs[:at])
-	for _, id := range by {
-		if !slices.Contains(g.Plan.SubtaskIDs, id) && !slices.Contains(plan.SubtaskIDs, id) {
-			plan.SubtaskIDs = append(plan.SubtaskIDs, id)
-		}
-	}
-	plan.SubtaskIDs = append(plan.SubtaskIDs, g.Plan.SubtaskIDs[at+1:]...)
-	g.Plan = &plan
-	return nil
-}
-
 func (x *tx) abandoned(b message.Abandoned) error {
 	t, err := x.task(b.Task)
 	if err != nil {
@@ -320,46 +222,4 @@ func (x *tx) abandoned(b message.Abandoned) error {
 		return x.refuse("it gives no reason")
 	}
 	return x.move(t, Abandoned)
-}
-
-// checkDependencies refuses tasks that depend on what does not exist, or on
-// each other in a circle; also (which may be nil) looks at each pair. Only what
-// was a draft or nothing before the message can close a circle.
-func (x *tx) checkDependencies(ids []message.TaskID, also func(t, dep *Task) error) error {
-	const visiting, visited = 1, 2
-	state := map[message.TaskID]int{}
-	var visit func(id message.TaskID) error
-	visit = func(id message.TaskID) error {
-		t := x.tasks.peek(string(id))
-		if state[id] == visited || t == nil {
-			return nil
-		}
-		state[id] = visiting
-		for _, dep := range t.DependsOn {
-			d := x.tasks.peek(string(dep))
-			switch {
-			case d == nil:
-				return x.refuse("task %s depends on %s, which does not exist", id, dep)
-			case state[dep] == visiting:
-				return x.refuse("tasks %s and %s depend on each other", id, dep)
-			case also != nil:
-				if err := also(t, d); err != nil {
-					return err
-				}
-			}
-			if old := x.s.tasks.get(string(dep)); old == nil || old.Status == Draft {
-				if err := visit(dep); err != nil {
-					return err
-				}
-			}
-		}
-		state[id] = visited
-		return nil
-	}
-	for _, id := range ids {
-		if err := visit(id); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,16 +1,20 @@
+// Package blackboard owns the board: what the log of a project adds up to, and
+// the only way to add to it.
+//
+// A State is the fold of a log. Apply is pure, total and deterministic: it
+// changes the state by one legal message, or refuses with the reason and leaves
+// it as it was. One table, in lifecycle.go, says which message may do what to a
+// task. A Board is a State that follows a log on disk, shared with any number of
+// processes.
+//
+// It promises that what it acknowledged is never lost, that a task has at most
+// one holder, that fences only grow and that nothing leaves a terminal status;
+// and that opening it costs what is new, not its history or its size. It knows
+// nothing of models, prompts or tools, starts no processes, and never decides
+// what should happen next.
 package blackboard
 
-import (
-	"cmp"
-	"fmt"
-	"iter"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
-
-	"orch/blackboard/message"
-)
+import "iter"
 
 // State is the folded board. It is not safe for concurrent use. Getters return
 // copies; what their pointers and slices lead to must not be written to.
@@ -130,205 +134,3 @@ func (s *State) Head() (seq uint64, hash string) { return s.seq, s.hash }
 
 // SetHead names the hash of the line that holds the last message folded.
 func (s *State) SetHead(hash string) { s.hash = hash }
-
-// boardRecord is what belongs to no goal, task or agent.
-type boardRecord struct {
-	ID     string               `json:"id"`
-	Format int                  `json:"format"`
-	Brakes Brakes               `json:"brakes"`
-	Limits map[string]time.Time `json:"limits,omitempty"`
-	Rules  []string             `json:"rules,omitempty"`
-}
-
-const boardKey = "board"
-
-func (s *State) board() boardRecord {
-	if b := s.boards.get(boardKey); b != nil {
-		return *b
-	}
-	return boardRecord{}
-}
-
-// BoardID is the UUID of the board; empty before its first message.
-func (s *State) BoardID() string { return s.board().ID }
-
-// Brakes are a person's brakes on the whole board.
-func (s *State) Brakes() Brakes { return s.board().Brakes }
-
-// Limits says until when which account is used up.
-func (s *State) Limits() map[string]time.Time {
-	out := map[string]time.Time{}
-	for k, v := range s.board().Limits {
-		out[k] = v
-	}
-	return out
-}
-
-// Rules are the permission rules a person gave: those kept for good, then
-// those for the goal. Each is JSON.
-func (s *State) Rules(goal message.GoalID) []string {
-	out := slices.Clone(s.board().Rules)
-	if g, ok := s.Goal(goal); ok {
-		out = append(out, g.Rules...)
-	}
-	return out
-}
-
-// meter is the part of a goal that nearly every message changes.
-type meter struct {
-	ActiveMS   int64     `json:"active_ms"`
-	LastActive time.Time `json:"last_active"`
-	Running    int       `json:"running"`
-	Cost       float64   `json:"cost"`
-	Reserved   float64   `json:"reserved"`
-	Steps      int       `json:"steps"`
-}
-
-// Goal returns a goal.
-func (s *State) Goal(id message.GoalID) (Goal, bool) {
-	g := s.goals.get(string(id))
-	if g == nil {
-		return Goal{}, false
-	}
-	out := *g
-	if m := s.meters.get(string(id)); m != nil {
-		out.ActiveMS, out.LastActive, out.Running = m.ActiveMS, m.LastActive, m.Running
-		out.Cost, out.Reserved, out.Steps = m.Cost, m.Reserved, m.Steps
-	}
-	return out, true
-}
-
-// Goals lists every goal in the order they were started.
-func (s *State) Goals() []Goal { return s.goalsIn("goal.all") }
-
-// OpenGoals lists the goals that have not ended, in the order they were started.
-func (s *State) OpenGoals() []Goal { return s.goalsIn("goal.open") }
-
-func (s *State) goalsIn(index string) []Goal {
-	var out []Goal
-	for _, key := range s.goals.scan(index, "") {
-		if g, ok := s.Goal(message.GoalID(key)); ok {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-// goalStatus finds a goal's status without decoding the goal.
-func (s *State) goalStatus(id message.GoalID) GoalStatus {
-	for key := range s.goals.scan("goal.status", string(id)+sep) {
-		return GoalStatus(key[len(id)+len(sep):])
-	}
-	return ""
-}
-
-// UniqueGoalID is the first of slug, slug_2, slug_3 … that no goal has.
-func (s *State) UniqueGoalID(slug string) message.GoalID {
-	id := message.GoalID(cmp.Or(slug, "goal"))
-	first := id
-	for n := 2; s.goalStatus(id) != ""; n++ {
-		id = first + message.GoalID("_"+strconv.Itoa(n))
-	}
-	return id
-}
-
-// Agent returns a registered agent.
-func (s *State) Agent(id message.AgentID) (Agent, bool) {
-	if a := s.agents.get(string(id)); a != nil {
-		return *a, true
-	}
-	return Agent{}, false
-}
-
-// Agents lists the registered agents by id.
-func (s *State) Agents() []Agent {
-	var out []Agent
-	for _, key := range s.agents.scan("agent.all", "") {
-		if a := s.agents.get(key); a != nil {
-			out = append(out, *a)
-		}
-	}
-	return out
-}
-
-// NextAgent is the lowest <role>-<n> that is not registered, has no step that
-// lives, and holds no task.
-func (s *State) NextAgent(role message.Role) message.AgentID {
-	for n := 1; ; n++ {
-		id := message.AgentID(fmt.Sprintf("%s-%d", role, n))
-		if s.agents.get(string(id)) == nil && s.liveOf(id) == nil && !any2(s.tasks.scan("task.holder", string(id)+sep)) {
-			return id
-		}
-	}
-}
-
-// liveOf is the activation an agent is at work on, or nil.
-func (s *State) liveOf(id message.AgentID) *Activation {
-	for _, key := range s.activations.scan("activation.agent", string(id)+sep) {
-		return s.activations.get(key)
-	}
-	return nil
-}
-
-func any2(seq iter.Seq2[string, string]) bool {
-	for range seq {
-		return true
-	}
-	return false
-}
-
-func (k ActivationKey) key() string {
-	return strings.Join([]string{string(k.Role), k.Subject, string(k.Cause)}, sep)
-}
-
-// Activation returns what is known of an activation.
-func (s *State) Activation(k ActivationKey) (Activation, bool) {
-	if a := s.activations.get(k.key()); a != nil {
-		return *a, true
-	}
-	return Activation{}, false
-}
-
-// LiveActivations lists the steps that were started and have not ended, oldest first.
-func (s *State) LiveActivations() []Activation {
-	return s.activationsIn("activation.live", "")
-}
-
-// ActivationsOf lists the activations of a goal, oldest first. Those of a goal
-// that ended are forgotten.
-func (s *State) ActivationsOf(goal message.GoalID) []Activation {
-	return s.activationsIn("activation.goal", string(goal)+sep)
-}
-
-func (s *State) activationsIn(index, prefix string) []Activation {
-	var out []Activation
-	for _, key := range s.activations.scan(index, prefix) {
-		if a := s.activations.get(key); a != nil {
-			out = append(out, *a)
-		}
-	}
-	return out
-}
-
-// Approvals lists the permissions that were asked for, in order; Given is zero
-// in those that wait for an answer.
-func (s *State) Approvals() []Approval {
-	var out []Approval
-	for _, key := range s.approvals.scan("approval.all", "") {
-		if a := s.approvals.get(key); a != nil {
-			out = append(out, *a)
-		}
-	}
-	return out
-}
-
-// Anomalies lists what roles reported, oldest first.
-func (s *State) Anomalies() []AnomalyRecord {
-	var out []AnomalyRecord
-	for _, key := range s.anomalies.scan("anomaly.all", "") {
-		if a := s.anomalies.get(key); a != nil {
-			out = append(out, *a)
-		}
-	}
-	return out
-}
