@@ -128,11 +128,12 @@ func TestStartErrorNamesTheProgram(t *testing.T) {
 
 func TestSigtermIsIgnored(t *testing.T) {
 	eachWay(t, func(t *testing.T, set func(*Spec)) {
+		ctx, cancel := context.WithCancel(context.Background())
 		s := spec("sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.05; done")
-		s.WallMS = 300
+		s.OnOutput = func([]byte) { cancel() } // the trap is set
 		set(&s)
-		r := Run(context.Background(), s)
-		if !r.TimedOut || r.Signal != "SIGKILL" || r.Exit != -1 {
+		r := Run(ctx, s)
+		if !r.Canceled || r.Signal != "SIGKILL" || r.Exit != -1 {
 			t.Fatalf("result %+v", r)
 		}
 		gone(t, firstInt(t, r.Head))
@@ -141,12 +142,24 @@ func TestSigtermIsIgnored(t *testing.T) {
 
 func TestSigtermIsHeard(t *testing.T) {
 	eachWay(t, func(t *testing.T, set func(*Spec)) {
-		s := spec("sh", "-c", "trap 'echo bye; exit 9' TERM; while :; do sleep 0.02; done")
-		s.WallMS, s.GraceMS = 300, 10_000
+		ctx, cancel := context.WithCancel(context.Background())
+		s := spec("sh", "-c", "trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.02; done")
+		s.GraceMS, s.OnOutput = 10_000, func([]byte) { cancel() }
 		set(&s)
-		r := Run(context.Background(), s)
-		if !r.TimedOut || r.Exit != 9 || !strings.Contains(string(r.Output()), "bye") {
+		r := Run(ctx, s)
+		if !r.Canceled || r.Exit != 9 || !strings.Contains(string(r.Output()), "bye") {
 			t.Fatalf("result %+v, output %q", r, r.Output())
+		}
+	})
+}
+
+func TestWallLimit(t *testing.T) {
+	eachWay(t, func(t *testing.T, set func(*Spec)) {
+		s := spec("sleep", "600")
+		s.WallMS = 100
+		set(&s)
+		if r := Run(context.Background(), s); !r.TimedOut || r.Ended() != true || r.Why() == "" || r.OK() {
+			t.Fatalf("result %+v", r)
 		}
 	})
 }
@@ -206,7 +219,7 @@ func TestFloodIsBounded(t *testing.T) {
 
 func TestSilenceEndsTheCommand(t *testing.T) {
 	s := spec("sh", "-c", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; sleep 600")
-	s.IdleMS = 400
+	s.IdleMS = 2000
 	r := Run(context.Background(), s)
 	if !r.Idle || !strings.Contains(string(r.Output()), "6") {
 		t.Fatalf("result %+v, output %q", r, r.Output())
