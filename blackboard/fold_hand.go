@@ -80,7 +80,14 @@ func (x *tx) retryGoal() error {
 	}
 	x.reopen(g)
 	for _, key := range x.s.activations.scan("activation.goal", string(g.ID)+sep) {
-		if a := x.activations.peek(key); a != nil && !a.Live() && a.Class != message.EndDone && a.Crashes+a.Kills > 0 {
+		a := x.activations.peek(key)
+		switch {
+		case a == nil || a.Live():
+		case a.Class == message.EndDone:
+			// Whatever it did is on the board, so only one that ended well and
+			// said nothing is still asked for; it may be tried again.
+			x.activations.put(key, nil)
+		case a.Crashes+a.Kills > 0:
 			a := x.activations.edit(key)
 			a.Crashes, a.Kills = 0, 0
 		}

@@ -61,4 +61,3 @@ func (x *tx) swapInPlan(t *Task, by []message.TaskID) error {
 	g.Plan = &plan
 	return nil
 }
-
