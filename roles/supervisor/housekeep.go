@@ -19,15 +19,15 @@ func (s *Supervisor) housekeep(ctx context.Context) error {
 
 // Housekeep does one pass. Processes of lost steps are ended before the step
 // is declared lost, so that nobody works on a task that is given to another.
+// What was found dead is declared so only if it is still what was looked at: by
+// then another supervisor may have started it anew, under the same name.
 func (s *Starter) Housekeep(ctx context.Context, p Spawner) error {
 	var due []message.Message
-	markers := map[message.AgentID]string{}
+	var found remains
 	err := s.Board.View(ctx, func(st *blackboard.State) error {
 		_, awake := s.Clock.Awake()
 		due = roles.Housekeeping(st, s.Policy, p.Alive, s.Clock.Now(), awake)
-		for _, a := range st.LiveActivations() {
-			markers[a.Agent] = a.Marker
-		}
+		found = remainsOf(st)
 		return nil
 	})
 	if err != nil {
@@ -35,14 +35,51 @@ func (s *Starter) Housekeep(ctx context.Context, p Spawner) error {
 	}
 	for _, m := range due {
 		if lost, ok := m.Body.(message.StepEnded); ok {
-			lost.Survivors = p.Sweep(markers[lost.Agent])
+			lost.Survivors = p.Sweep(found.markers[lost.Agent])
 			m.Body = lost
 		}
-		if _, err := s.Board.Append(ctx, m); err != nil && !Refused(err) {
+		_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+			if !found.same(st, m.Body) {
+				return message.Message{}, errClosed
+			}
+			return m, nil
+		})
+		if err != nil && !errors.Is(err, errClosed) && !Refused(err) {
 			return fmt.Errorf("tidy up: %w", err)
 		}
 	}
 	return nil
+}
+
+// remains are the steps and agents that one look at the board found. Their
+// names are given again, so a name alone does not tell whether they are meant.
+type remains struct {
+	markers   map[message.AgentID]string
+	processes map[message.AgentID]message.Process
+}
+
+func remainsOf(st *blackboard.State) remains {
+	r := remains{markers: map[message.AgentID]string{}, processes: map[message.AgentID]message.Process{}}
+	for _, a := range st.LiveActivations() {
+		r.markers[a.Agent] = a.Marker
+	}
+	for _, a := range st.Agents() {
+		r.processes[a.ID] = a.Process
+	}
+	return r
+}
+
+// same tells whether what a message declares dead is what was looked at.
+func (r remains) same(st *blackboard.State, body message.Body) bool {
+	switch b := body.(type) {
+	case message.StepEnded:
+		a, ok := st.Activation(blackboard.ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause})
+		return ok && a.Live() && a.Marker == r.markers[b.Agent]
+	case message.Deregistered:
+		a, ok := st.Agent(b.Agent)
+		return ok && a.Process == r.processes[b.Agent]
+	}
+	return true // the fold refuses what another supervisor has done already
 }
 
 // Refused tells whether the board said no because it has moved on.

@@ -108,7 +108,7 @@ type End struct {
 func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	k := c.Activation.Key
 	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
-		if live, ok := st.Activation(k); !ok || !live.Live() || live.Agent != c.Agent {
+		if live, ok := st.Activation(k); !ok || !live.Live() || live.Marker != c.Marker {
 			return message.Message{}, errClosed
 		}
 		return s.message(c.Activation, message.StepEnded{
