@@ -316,3 +316,26 @@ func TestInvariant_IdsAreTheRuntimes(t *testing.T) {
 		t.Errorf("dependencies were not mapped: %+v", tasks)
 	}
 }
+
+// A step that ends well without saying anything is shown to a person, and runs
+// again when the person says so.
+func TestAStepThatSaysNothingIsShownAndRetried(t *testing.T) {
+	w := steptest.New(t)
+	w.Plan.Propose = oneTask
+	id := w.Start("do it")
+	if err := w.Do(w.Due()[0], func(context.Context, *step.Env) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if due := w.Due(); len(due) != 0 {
+		t.Fatalf("it spins: %v", due)
+	}
+	w.Tidy(steptest.Nobody)
+	if g := w.Goal(id); g.Status != blackboard.GoalSuspended || g.Suspended.Command != "orch retry "+string(id) {
+		t.Fatalf("the goal is %s: %+v", g.Status, g.Suspended)
+	}
+	w.Say("human-1", id, "", message.Unblocked{Reason: "try again"})
+	play(t, w, id)
+	if g := w.Goal(id); len(g.Rounds) != 1 || g.Rounds[0].Summary == nil {
+		t.Errorf("after the retry: %+v", g.Rounds)
+	}
+}
