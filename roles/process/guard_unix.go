@@ -141,10 +141,19 @@ func (g *guard) collectAll() {
 	}
 }
 
-// remains are all descendants, and what the marker shows where the system has
-// no subreaper. There are none only when there is no child left to wait for:
-// a list of processes alone can miss one that is being born.
+// remains are all descendants, or what the marker shows where the system has
+// no subreaper. With one there are none only when there is no child left to
+// wait for: a list of processes alone can miss one that is being born.
 func (g *guard) remains() (found []Proc, again bool, err error) {
+	if g.subreaper {
+		soon := time.NewTimer(5 * time.Millisecond)
+		defer soon.Stop()
+		select {
+		case <-g.childless:
+			return nil, false, nil
+		case <-soon.C:
+		}
+	}
 	s, err := snapshot(0)
 	if err != nil {
 		return nil, false, err
@@ -159,22 +168,17 @@ func (g *guard) remains() (found []Proc, again bool, err error) {
 		if p.Defunct || spared[p.PID] {
 			continue
 		}
-		m, known := markerOf(p.PID)
-		g.doubts.ask(p.PID, known)
-		if isBelow[p.PID] || (own != "" && m == own) {
+		mine := isBelow[p.PID]
+		if !g.subreaper && !mine && own != "" {
+			m, known := markerOf(p.PID)
+			g.doubts.ask(p.PID, known)
+			mine = m == own
+		}
+		if mine {
 			found = append(found, p)
 		}
 	}
-	again = g.doubts.settle(s)
-	if g.subreaper {
-		select {
-		case <-g.childless:
-			again = false
-		default:
-			again = true
-		}
-	}
-	return found, again, nil
+	return found, g.doubts.settle(s) || g.subreaper, nil
 }
 
 // after ends what the command left and makes the report.
@@ -182,6 +186,13 @@ func (g *guard) after(ws syscall.WaitStatus) guardReport {
 	killed := map[int]Proc{}
 	left, _ := hunt(g.remains, killed, nil)
 	rep := guardReport{Exit: ws.ExitStatus(), Leftovers: sorted(killed), Survivors: left}
+	if g.subreaper {
+		select {
+		case <-g.childless:
+			rep.Clean = true
+		default:
+		}
+	}
 	if ws.Signaled() {
 		rep.Exit, rep.Signal = -1, unix.SignalName(ws.Signal())
 	}

@@ -23,6 +23,7 @@ type guardReport struct {
 	Signal    string `json:"signal,omitempty"`
 	Start     string `json:"start,omitempty"` // why it could not be started
 	Errno     int    `json:"errno,omitempty"`
+	Clean     bool   `json:"clean,omitempty"` // it was a subreaper and has no child left: nothing can have survived
 	Leftovers []Proc `json:"leftovers,omitempty"`
 	Survivors []Proc `json:"survivors,omitempty"`
 }
@@ -68,13 +69,18 @@ func (g *guardLink) started() {
 // release lets go of the lifeline: the guard ends everything below it.
 func (g *guardLink) release() { g.lifeW.Close() }
 
-// result puts the guard's report in place of the guard's own exit status.
-func (g *guardLink) result(res *Result, program string) {
+// read lets go of the guard and returns its report, if it made one.
+func (g *guardLink) read() (guardReport, bool) {
 	g.release()
 	_ = g.repR.SetReadDeadline(time.Now().Add(time.Second)) // the guard is dead; nobody else holds the pipe
 	rep, ok := <-g.report
 	g.repR.Close()
-	if !ok {
+	return rep, ok
+}
+
+// into puts the guard's report in place of the guard's own exit status.
+func (rep guardReport) into(res *Result, made bool, program string) {
+	if !made {
 		if res.Err == nil && !res.Ended() {
 			res.Err = errors.New("the guard ended without a report")
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"time"
@@ -240,8 +241,23 @@ func (r *running) finish(why reason) Result {
 		r.terminate()
 	}
 	res := Result{TimedOut: why == wall, Idle: why == idle, Flooded: why == flood, Canceled: why == canceled}
-	res.Leftovers, res.Survivors = r.sweep()
-	<-r.ended
+	var rep guardReport
+	var reported bool
+	if r.guard != nil {
+		rep, reported = r.guard.read()
+	}
+	if !rep.Clean {
+		res.Leftovers, res.Survivors = r.sweep()
+	}
+	if !r.endedWithin(killLimit) { // in the kernel, beyond signals
+		r.input.close()
+		for _, rd := range r.readers {
+			rd.r.Close()
+		}
+		res.Exit, res.Err = -1, fmt.Errorf("%s could not be ended", r.spec.Argv[0])
+		r.out.fill(&res)
+		return res
+	}
 	r.input.close()
 	deadline := time.Now().Add(drainLimit)
 	for _, rd := range r.readers {
@@ -252,13 +268,24 @@ func (r *running) finish(why reason) Result {
 	}
 	res.Exit, res.Signal, res.Err = exitOf(r.cmd, r.waitErr)
 	if r.guard != nil {
-		r.guard.result(&res, r.spec.Argv[0])
+		rep.into(&res, reported, r.spec.Argv[0])
 	}
 	if r.cgroup != nil {
 		r.cgroup.remove()
 	}
 	r.out.fill(&res)
 	return res
+}
+
+func (r *running) endedWithin(limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-r.ended:
+		return true
+	case <-t.C:
+		return false
+	}
 }
 
 // terminate asks the command to end, waits for the grace, and then insists.
