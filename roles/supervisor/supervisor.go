@@ -119,7 +119,12 @@ func (s *Supervisor) serve(ctx context.Context) (Ending, error) {
 		case <-hints:
 		case <-wait.C:
 		case e := <-s.ended:
-			s.close(e)
+			// A log that takes no more is no reason to wait for better times: the
+			// step would seem to run for ever.
+			if err := s.close(e); err != nil {
+				wait.Stop()
+				return "", err
+			}
 		case <-ctx.Done():
 			wait.Stop()
 			return Interrupted, nil
@@ -215,16 +220,15 @@ func (s *Supervisor) begin(ctx context.Context, a roles.Activation) error {
 
 // close records the end of a step. The record must land even when the run is
 // being stopped, so it does not use the run's context.
-func (s *Supervisor) close(e ended) {
+func (s *Supervisor) close(e ended) error {
 	key := e.claim.Activation.Key
 	s.live[key]()
 	delete(s.live, key)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := s.End(ctx, e.claim, e.end); err != nil {
-		s.Warn(err)
-	}
+	err := s.End(ctx, e.claim, e.end)
 	s.Hooks.Run(ctx, "post-step", e.claim.Activation.Goal, string(key.Role), e.end)
+	return err
 }
 
 // drain stops what still runs and waits for all of it.
@@ -233,7 +237,9 @@ func (s *Supervisor) drain() {
 		cancel()
 	}
 	for len(s.live) > 0 {
-		s.close(<-s.ended)
+		if err := s.close(<-s.ended); err != nil {
+			s.Warn(err)
+		}
 	}
 }
 
