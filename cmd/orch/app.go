@@ -208,8 +208,8 @@ func (a *app) options(id blackboard.Identity) blackboard.Options {
 		state = "" // without a home nothing can be noted there; the board works all the same
 	}
 	return blackboard.Options{
-		StateDir: state,
-		FS:       journal.OSFS{}, Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
+		StateDir: state, Redact: blackboard.NewRedactor(os.Environ()),
+		FS: journal.OSFS{}, Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
 		Identity: id, UnsafeFS: a.unsafeFS,
 	}
 }

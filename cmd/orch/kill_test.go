@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -146,22 +145,6 @@ func processesOf(root string) []proc {
 		}
 	}
 	return found
-}
-
-func copyExample(t *testing.T, name string) string {
-	t.Helper()
-	root := filepath.Join(t.TempDir(), name)
-	if err := os.CopyFS(root, os.DirFS(filepath.Join("../../examples", name))); err != nil {
-		t.Fatal(err)
-	}
-	return root
-}
-
-func orchCommand(root string, args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(root), "state"))
-	return cmd
 }
 
 // endState is what a run came to, without what differs from run to run: the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -37,22 +38,27 @@ func (a *app) restore(ctx context.Context, accept bool) error {
 	if doubt == nil {
 		return a.report(map[string]any{"version": 1, "restore": "nothing to do"}, "the log is the one this machine remembers")
 	}
-	note := noteInDoubt(doubt)
-	if note == "" || !accept {
+	if !accept || !replaced(doubt) {
 		return &exitError{exitUsage, hinted{doubt, "put the right log back from a backup or from .orch/archive, or take the present one with `orch restore --accept`"}}
 	}
-	for range 2 { // there is a note inside and one outside the project
+	o := a.options(person())
+	if err := journal.AcceptLog(ctx, filepath.Join(root, blackboard.DirName), journal.Options{FS: o.FS, Clock: o.Clock, IDs: o.IDs, UnsafeFS: o.UnsafeFS}); err != nil {
+		return err
+	}
+	// There may be a note outside the project as well, that AcceptLog cannot know of.
+	if doubt = a.doubt(ctx, root); doubt != nil {
+		note := noteOf(doubt)
+		if note == "" {
+			return doubt
+		}
 		if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forget the old log: %w", err)
 		}
-		if doubt = a.doubt(ctx, root); doubt == nil {
-			return a.report(map[string]any{"version": 1, "restore": "accepted"}, "the present log is taken for the right one")
-		}
-		if note = noteInDoubt(doubt); note == "" {
-			break
+		if doubt = a.doubt(ctx, root); doubt != nil {
+			return doubt
 		}
 	}
-	return doubt
+	return a.report(map[string]any{"version": 1, "restore": "accepted"}, "the present log is taken for the right one")
 }
 
 // doubt is what speaks against the present log.
@@ -65,8 +71,11 @@ func (a *app) doubt(ctx context.Context, root string) error {
 	return b.View(ctx, func(*blackboard.State) error { return nil })
 }
 
-// noteInDoubt is the file that remembers another log; empty if that is not the trouble.
-func noteInDoubt(err error) string {
+// replaced tells whether the doubt is that the log is another one than before.
+func replaced(err error) bool { return noteOf(err) != "" }
+
+// noteOf is the file that remembers another log; empty if that is not the trouble.
+func noteOf(err error) string {
 	var back *journal.WentBackwardsError
 	if errors.As(err, &back) {
 		return back.Source

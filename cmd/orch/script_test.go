@@ -84,3 +84,21 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// copyExample copies an example project to a place of its own.
+func copyExample(t *testing.T, name string) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(root, os.DirFS(filepath.Join("../../examples", name))); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// orchCommand runs the program in a project, offline and with a state directory of its own.
+func orchCommand(root string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(root), "state"))
+	return cmd
+}
