@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,6 +75,9 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil {
 		return stepWorld{}, err
 	}
+	// Output is progress: while a command says something, its task stays claimed.
+	heart := &step.Heart{}
+	spec.OnOutput = func([]byte) { heart.Beat("output") }
 	world := stepWorld{scratch: scratch}
 	if err := world.listen(ctx, c.Activation.Key.Role, &spec); err != nil {
 		return stepWorld{}, err
@@ -92,6 +96,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		Checks: func(ctx context.Context, ch check.Check) check.Verdict {
 			return check.Run(ctx, ch, check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
 		},
+		Heart:    heart,
 		Lease:    func() message.Lease { return supervisor.NewLease(clock, cfg.Limits.LeaseMS) },
 		Settings: step.SettingsOf(b.Dir()),
 		Clock:    clock, IDs: journal.UUIDs{}, Config: cfg,
@@ -141,8 +146,41 @@ func (a *app) box(ctx context.Context, b *blackboard.Board, cfg config.Config, c
 	if err != nil {
 		home = ""
 	}
+	created, err := createdBy(b, c)
+	if err != nil {
+		return nil, err
+	}
 	return tool.New(tool.Options{
-		Workspace: b.Root(), Scratch: scratch, Home: home, Rules: append(rules, more...), Process: spec,
+		Workspace: b.Root(), Created: created, Scratch: scratch, Home: home, Rules: append(rules, more...), Process: spec,
 		Redact: blackboard.NewRedactor(os.Environ()), Search: tool.Search{Endpoint: cfg.Search.Endpoint},
 	})
+}
+
+// createdBy tells what a goal itself made, and may delete or replace: what was
+// not there when the goal's first executor started. Steps that run no tools
+// need no answer.
+func createdBy(b *blackboard.Board, c supervisor.Claim) (func(path string) bool, error) {
+	if !roles.Holds(c.Activation.Key.Role) {
+		return nil, nil
+	}
+	path := filepath.Join(b.GoalDir(c.Activation.Goal), "baseline.json")
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		var base tool.Baseline
+		if err := json.Unmarshal(raw, &base); err != nil {
+			return nil, fmt.Errorf("read what was there at the goal's start: %w", err)
+		}
+		return base.Created, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read what was there at the goal's start: %w", err)
+	}
+	base := tool.TakeBaseline(b.Root())
+	if raw, err = json.Marshal(base); err != nil {
+		return nil, err
+	}
+	if err := journal.WriteFileAtomic(journal.OSFS{}, path, raw, 0o644); err != nil {
+		return nil, fmt.Errorf("note what is there at the goal's start: %w", err)
+	}
+	return base.Created, nil
 }

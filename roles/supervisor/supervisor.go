@@ -87,6 +87,8 @@ func (s *Supervisor) Run(ctx context.Context) (Ending, error) {
 	s.drain()
 	stop()
 	residents()
+	// The run's context may be done, and the hook's own limit bounds it.
+	s.atEnd(context.WithoutCancel(ctx), ending, err)
 	return ending, err
 }
 
@@ -208,7 +210,7 @@ func (s *Supervisor) begin(ctx context.Context, a roles.Activation) error {
 	if err != nil {
 		return fmt.Errorf("start %s on %s: %w", a.Key.Role, a.Key.Subject, err)
 	}
-	s.Hooks.Run(ctx, "pre-step", a.Goal, string(a.Key.Role), c)
+	s.Hooks.Run(ctx, Moment{Name: "pre-step", Goal: a.Goal, Role: a.Key.Role, Task: a.Key.Subject}, c)
 	stepCtx, cancel := context.WithCancel(ctx)
 	s.live[a.Key] = cancel
 	go func() {
@@ -227,7 +229,7 @@ func (s *Supervisor) close(e ended) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	err := s.End(ctx, e.claim, e.end)
-	s.Hooks.Run(ctx, "post-step", e.claim.Activation.Goal, string(key.Role), e.end)
+	s.Hooks.Run(ctx, Moment{Name: "post-step", Goal: e.claim.Activation.Goal, Role: key.Role, Task: key.Subject, Result: e.end.Class}, e.end)
 	return err
 }
 
@@ -268,7 +270,7 @@ func (s *Supervisor) watch(ctx context.Context) <-chan struct{} {
 // stalled suspends a goal that nothing will ever move again, so that it is
 // seen instead of waited for.
 func (s *Supervisor) stalled(ctx context.Context) error {
-	_, err := s.Board.Append(ctx, message.Message{From: message.Supervisor, To: message.Human, Goal: s.Goal, Subject: string(s.Goal),
+	_, err := s.Board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: s.Goal, Subject: string(s.Goal),
 		Body: message.CheckpointReached{Name: "stalled", Reason: fmt.Sprintf("nothing was due, running or awaited for %s", stallAfter)}})
 	return errors.Join(fmt.Errorf("goal %s does not move: nothing is due, running or awaited", s.Goal), err)
 }

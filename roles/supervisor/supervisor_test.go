@@ -424,3 +424,20 @@ func TestHooksAreBoundedAndOnlyWarn(t *testing.T) {
 		t.Errorf("%d warnings, want 3: %v", len(warned), warned)
 	}
 }
+
+func TestAGoalThatNothingMovesIsShownToAPerson(t *testing.T) {
+	w := newWorld(t)
+	s := w.supervisor(&spawner{})
+	if err := s.stalled(t.Context()); err == nil || !strings.Contains(err.Error(), "does not move") {
+		t.Fatalf("got %v", err)
+	}
+	err := s.Board.View(t.Context(), func(st *blackboard.State) error {
+		if g, _ := st.Goal("g"); g.Status != blackboard.GoalSuspended || g.Suspended.Command == "" {
+			t.Errorf("goal %s, %+v", g.Status, g.Suspended)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
