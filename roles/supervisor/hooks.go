@@ -81,6 +81,8 @@ func (h Hooks) run(ctx context.Context, path string, m Moment, payload any) erro
 		WallMS: h.LimitMS, GraceMS: 200, KeepBytes: 2 * hookTailBytes, MaxOutputBytes: 16 << 20,
 	})
 	switch {
+	case r.Canceled:
+		return nil // the run is being stopped
 	case r.TimedOut:
 		return fmt.Errorf("still running after %s, ended", time.Duration(h.LimitMS)*time.Millisecond)
 	case r.Ended():
@@ -120,9 +122,11 @@ func (s *Supervisor) atEnd(ctx context.Context, ending Ending, failed error) {
 		s.Warn(fmt.Errorf("look for hooks to run: %w", err))
 	case ending == Finished && goal.Final != nil:
 		s.Hooks.Run(ctx, Moment{Name: "on-final", Goal: s.Goal, Result: string(goal.Final.Directive)}, goal.Final)
-	case goal.Suspended != nil:
-		s.Hooks.Run(ctx, Moment{Name: "on-escalate", Goal: s.Goal, Result: goal.Suspended.Why}, goal.Suspended)
 	case brakes.Checkpoint != nil:
 		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: brakes.Reason}, brakes)
+	case goal.Suspended != nil && goal.Suspended.Why == blackboard.WhyCheckpoint:
+		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: goal.Suspended.Detail}, goal.Suspended)
+	case goal.Suspended != nil:
+		s.Hooks.Run(ctx, Moment{Name: "on-escalate", Goal: s.Goal, Result: goal.Suspended.Why}, goal.Suspended)
 	}
 }

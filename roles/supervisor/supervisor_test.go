@@ -408,14 +408,14 @@ func TestHooksAreBoundedAndOnlyWarn(t *testing.T) {
 	var warned []string
 	h := Hooks{Dir: dir, Root: dir, LimitMS: 300, Env: os.Environ(), Warn: func(err error) { warned = append(warned, err.Error()) }}
 	for _, name := range []string{"on-final", "post-step", "on-problem", "pre-step", "on-merged"} {
-		h.Run(t.Context(), name, "g", "ggs", map[string]int{"n": 1})
+		h.Run(t.Context(), Moment{Name: name, Goal: "g", Role: message.GGS}, map[string]int{"n": 1})
 	}
 	seen, err := os.ReadFile(filepath.Join(dir, "seen"))
 	if err != nil || string(seen) != "{\"n\":1}g ggs on-final\n" {
 		t.Errorf("the hook saw %q, %v", seen, err)
 	}
 	all := strings.Join(warned, "\n")
-	for _, want := range []string{"post-step: exit status 3: broken", "on-problem: still running", "pre-step: it is not executable"} {
+	for _, want := range []string{"post-step: exit 3: broken", "on-problem: still running", "pre-step: it is not executable"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)
 		}
