@@ -74,7 +74,7 @@ func TestTheEndsOfARunHaveTheirHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(seen)), "\n")
-	if want := []string{"on-checkpoint g look", "on-problem g file already closed"}; !slices.Equal(lines, want) {
+	if want := []string{"on-checkpoint g by hand: look", "on-problem g file already closed"}; !slices.Equal(lines, want) {
 		t.Errorf("hooks ran: %q, want %q", lines, want)
 	}
 }
