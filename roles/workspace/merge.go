@@ -1,0 +1,126 @@
+// Package workspace moves git branches so that a crash at any moment neither
+// loses a commit nor moves a branch twice.
+//
+// It owns the order of a merge: said durably before the ref moves, moved by
+// compare-and-swap, said again after. It promises that a merge that was cut off
+// is finished, or found finished, by whoever looks next. It never decides what
+// is merged, never touches a working tree, and takes no part of the
+// repository's own hooks or configuration.
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+)
+
+// Board is what a merge needs of the board; *blackboard.Board is one.
+type Board interface {
+	Append(context.Context, message.Message, ...blackboard.AppendOption) (message.Message, error)
+	Barrier(ctx context.Context, seq uint64) error
+}
+
+// MovedError says that somebody else moved the branch.
+type MovedError struct{ Ref, Want, Have string }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("%s is at %.12s, expected %.12s: somebody else moved it", e.Ref, e.Have, e.Want)
+}
+
+// Hint names the next command.
+func (e *MovedError) Hint() string { return "git log " + e.Ref + " shows who; then orch retry" }
+
+// Merge moves the ref of an approved task from one commit to another, once.
+func Merge(ctx context.Context, b Board, repo string, goal message.GoalID, m message.MergeStarting) error {
+	if have, err := commitAt(ctx, repo, m.Ref); err != nil {
+		return err
+	} else if have != m.From {
+		return &MovedError{m.Ref, m.From, have}
+	}
+	started, err := b.Append(ctx, about(goal, m.Task, "", m))
+	if err != nil {
+		return fmt.Errorf("start the merge of %s: %w", m.Task, err)
+	}
+	if err := b.Barrier(ctx, started.Seq); err != nil {
+		return fmt.Errorf("start the merge of %s: %w", m.Task, err)
+	}
+	return Settle(ctx, b, repo, goal, started.ID, m)
+}
+
+// Settle finishes a merge that was started, whether or not its ref has moved
+// already. It is what is called for every MergeStarting without a Merged.
+func Settle(ctx context.Context, b Board, repo string, goal message.GoalID, cause message.ID, m message.MergeStarting) error {
+	have, err := commitAt(ctx, repo, m.Ref)
+	if err != nil {
+		return err
+	}
+	done, err := contains(ctx, repo, have, m.To)
+	if err != nil {
+		return err
+	}
+	if !done {
+		if have != m.From {
+			return &MovedError{m.Ref, m.From, have}
+		}
+		if _, err := git(ctx, repo, "update-ref", "-m", "orch: merge "+string(m.Task), m.Ref, m.To, m.From); err != nil {
+			return fmt.Errorf("move %s: %w", m.Ref, err)
+		}
+	}
+	tree, err := git(ctx, repo, "rev-parse", "--verify", m.To+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("read the merged tree: %w", err)
+	}
+	merged := message.Merged{Task: m.Task, From: m.From, To: m.To, Tree: tree}
+	if _, err := b.Append(ctx, about(goal, m.Task, cause, merged)); err != nil {
+		return fmt.Errorf("record the merge of %s: %w", m.Task, err)
+	}
+	return nil
+}
+
+func about(goal message.GoalID, task message.TaskID, cause message.ID, body message.Body) message.Message {
+	return message.Message{From: message.Supervisor, To: message.All, Goal: goal, Subject: string(task), Cause: cause, Body: body}
+}
+
+func commitAt(ctx context.Context, repo, ref string) (string, error) {
+	if !strings.HasPrefix(ref, "refs/heads/") {
+		return "", fmt.Errorf("%q is not a branch", ref)
+	}
+	have, err := git(ctx, repo, "rev-parse", "--verify", ref+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", ref, err)
+	}
+	return have, nil
+}
+
+// contains tells whether commit to is reachable from commit from.
+func contains(ctx context.Context, repo, from, to string) (bool, error) {
+	_, err := git(ctx, repo, "merge-base", "--is-ancestor", to, from)
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for %.12s in %.12s: %w", to, from, err)
+	}
+	return true, nil
+}
+
+// git runs git without the repository's hooks and returns its trimmed output.
+// An exit code of 1 comes back as the *exec.ExitError itself.
+func git(ctx context.Context, repo string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", repo, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() != 1 {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(errs.Bytes()))
+	}
+	return strings.TrimSpace(out.String()), err
+}
