@@ -35,13 +35,18 @@ func TestKilledAtRandomMomentsEndsTheSame(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed %d", seed)
 			r := rand.New(rand.NewPCG(seed, 1))
-			for left := killsPerVictim(); left > 0; {
+			left, runs := killsPerVictim(), 0
+			for ; left > 0; runs++ {
+				if runs > 3*killsPerVictim() {
+					t.Fatalf("%d kills are left after %d runs", left, runs)
+				}
 				root := copyExample(t, "needs-replan")
 				left -= runKilling(t, root, victim, min(left, 5), r)
 				if got := endState(t, root); got != want {
 					t.Fatalf("ended differently in %s:\n%s\nwant\n%s", root, got, want)
 				}
 			}
+			t.Logf("%d kills over %d runs", killsPerVictim(), runs)
 		})
 	}
 }
@@ -75,7 +80,7 @@ func runKilling(t *testing.T, root, victim string, n int, r *rand.Rand) (killed 
 				if err != nil {
 					t.Fatalf("run in %s: %v\n%s", root, err, out.String())
 				}
-				return max(killed, 1)
+				return killed
 			case <-time.After(time.Duration(r.IntN(250)) * time.Millisecond):
 			}
 			if kill(root, victim, cmd.Process.Pid) {
