@@ -24,7 +24,7 @@ type runFlags struct {
 	jobs, maxReplans                    int
 	maxCost                             float64
 	timeout                             time.Duration
-	strict, yes, dryRun, resume         bool
+	strict, yes, dryRun, resume, later  bool
 	allow                               []string
 }
 
@@ -57,6 +57,7 @@ Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
 	fl.BoolVar(&f.yes, "yes", false, "give every permission a tool call needs")
 	fl.StringArrayVar(&f.allow, "allow", nil, "give one permission: ACTION:PATTERN, for example delete:build/**, repeatable")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, its criteria and an estimate, and stop")
+	fl.BoolVar(&f.later, "later", false, "put the goal on the board and leave it to orch run --continue or scripts/supervise.sh")
 	fl.BoolVar(&f.resume, "continue", false, "go on with an open goal (its id, or the newest one)")
 	return c
 }
@@ -93,6 +94,9 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.later {
+		return a.report(map[string]any{"version": 1, "goal": goal}, "%s is on the board; `orch run --continue %s` works on it", goal, goal)
+	}
 	return a.supervise(ctx, root, cfg, goal)
 }
 
@@ -103,6 +107,8 @@ func (f runFlags) check(args []string) error {
 		return usagef("orch run \"…\" uses --profile task", "profile %s is not part of this build", f.profile)
 	case f.profile != "task":
 		return usagef("allowed: task", "unknown profile %q", f.profile)
+	case f.later && (f.resume || f.dryRun):
+		return usagef("orch run --later \"…\"", "--later is for a new goal")
 	case f.resume && len(args) > 1:
 		return usagef("orch run --continue GOAL", "--continue takes at most one goal id")
 	case !f.resume && strings.TrimSpace(strings.Join(args, " ")) == "":

@@ -179,7 +179,12 @@ func createdBy(b *blackboard.Board, c supervisor.Claim) (func(path string) bool,
 	if raw, err = json.Marshal(base); err != nil {
 		return nil, err
 	}
-	if err := journal.WriteFileAtomic(journal.OSFS{}, path, raw, 0o644); err != nil {
+	// Only a supervisor makes the goal's folder before; a step started by a script is alone.
+	err = os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = journal.WriteFileAtomic(journal.OSFS{}, path, raw, 0o644)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("note what is there at the goal's start: %w", err)
 	}
 	return base.Created, nil
