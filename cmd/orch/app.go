@@ -188,6 +188,10 @@ func (a *app) openAt(root string, id blackboard.Identity) (*session, error) {
 func (a *app) warn(err error) {
 	if !a.asJSON {
 		fmt.Fprintf(a.err, "warning: %s\n", err)
+		var h interface{ Hint() string }
+		if errors.As(err, &h) && h.Hint() != "" {
+			fmt.Fprintf(a.err, "hint: %s\n", h.Hint())
+		}
 	}
 }
 
@@ -254,5 +258,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.asJSON, "json", false, "print JSON for programs")
 	f.BoolVar(&a.unsafeFS, "unsafe-fs", false, "work on a network file system although locks may not hold there")
 	root.AddCommand(commands(a)...)
+	root.SuggestionsMinimumDistance = 2
+	usageErrors(root)
 	return root
 }

@@ -161,7 +161,7 @@ func paramsOf(cfg config.Config, in message.UserInput) (ggs.Params, error) {
 }
 
 func newController(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "controller", Short: "try the controller from outside"}
+	c := &cobra.Command{Use: "controller", Short: "try the controller from outside", Example: "  orch controller decide < rounds.json"}
 	c.AddCommand(&cobra.Command{
 		Use: "decide", Short: "print the directive for a history of rounds on standard input", Args: cobra.NoArgs,
 		Long:    "Read a history of rounds (the shape is in docs/controller.md) from standard\ninput and print what the controller decides, as JSON.",

@@ -17,6 +17,7 @@ func newNote(a *app) *cobra.Command {
 		Long: `A command that a step started finds the step by ORCH_SOCK and speaks through
 it: the step says it under its own identity, or refuses what its role may not
 say. A person at the terminal leaves a note for a role or about a task.`,
+		Example: "  orch note human --for planner \"prefer the small fix\"",
 	}
 	c.AddCommand(newNoteHuman(a), newNoteAnomaly(a), newNoteDiscovery(a))
 	return c

@@ -17,7 +17,7 @@ import (
 )
 
 func newTask(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "task", Short: "make and look at tasks by hand"}
+	c := &cobra.Command{Use: "task", Short: "make and look at tasks by hand", Example: "  orch task add \"write the changelog\"\n  orch task ls"}
 	c.AddCommand(newTaskAdd(a), newTaskLs(a), newTaskShow(a), newTaskDone(a))
 	return c
 }
