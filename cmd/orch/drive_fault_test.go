@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -62,11 +63,29 @@ func effects(root string) int {
 	return bytes.Count(raw, []byte("\n"))
 }
 
+// output collects what a program says and can be read while it goes on.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
 // background is an orch that works while the test does something to it.
 type background struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	out  bytes.Buffer
+	out  output
 	done chan error
 }
 
