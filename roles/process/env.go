@@ -12,8 +12,11 @@ var secretWords = []string{
 	"API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "AUTH", "COOKIE", "SESSION_KEY",
 }
 
-// droppedNames would let the environment run code or reach an agent of the person.
+// droppedNames would let the environment run code, reach an agent of the
+// person, or make a command believe that it is part of the build that happens
+// to have started orch.
 var droppedNames = []string{
+	"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR",
 	"BASH_ENV", "ENV", "PROMPT_COMMAND", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES",
 	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DATABASE_URL", "KUBECONFIG", "DOCKER_HOST",
 }

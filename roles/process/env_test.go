@@ -12,7 +12,7 @@ func TestScrubEnv(t *testing.T) {
 	base := []string{
 		"PATH=/bin", "HOME=/h", "LANG=C", "GIT_DIR=/x", "GIT_AUTHOR_NAME=a", "ORCH_AGENT_ID=coder-1", "ORCH_SOCK=s",
 		"OPENAI_API_KEY=k", "GITHUB_TOKEN=t", "AWS_SECRET_ACCESS_KEY=s", "MY_PASSWORD=p", "SSH_AUTH_SOCK=x", "BASH_ENV=e",
-		"LD_PRELOAD=l", "DEPLOY_KEY=k", "=C:=x", "broken",
+		"LD_PRELOAD=l", "DEPLOY_KEY=k", "MAKEFLAGS=-k", "MAKELEVEL=1", "=C:=x", "broken",
 	}
 	if got, want := ScrubEnv(base), []string{"PATH=/bin", "HOME=/h", "LANG=C"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
