@@ -213,6 +213,12 @@ func (d *display) item(mark string, id message.TaskID, text string) string {
 	return strings.Repeat(" ", 10) + mark + " " + d.paint.bold(d.name(id)) + "  " + text
 }
 
+// knows tells whether there is more than an id to call a task by.
+func (d *display) knows(id message.TaskID) bool {
+	t, ok := d.tasks[id]
+	return ok && t.Slot != ""
+}
+
 // name is how a person recognises a task: its slot and approach.
 func (d *display) name(id message.TaskID) string {
 	t, ok := d.tasks[id]

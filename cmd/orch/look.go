@@ -214,7 +214,19 @@ func (f logFilter) fits(m message.Message) bool {
 		(f.task == "" || strings.HasPrefix(m.Subject, f.task)) && (f.after.IsZero() || m.TS.After(f.after))
 }
 
+// check refuses a type that no message has, instead of finding none.
+func (f logFilter) check() error {
+	known := func(e message.Entry) bool { return strings.EqualFold(string(e.Type), f.typ) }
+	if f.typ != "" && !slices.ContainsFunc(message.Catalogue(), known) {
+		return usagef("docs/messages.md lists the types", "no message has the type %q", f.typ)
+	}
+	return nil
+}
+
 func (a *app) log(ctx context.Context, f logFilter) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	if f.since != "" {
 		at, err := parseSince(f.since, time.Now())
 		if err != nil {

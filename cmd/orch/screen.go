@@ -134,7 +134,11 @@ func writeLine(w io.Writer, v any) error {
 func (s *screen) track(m message.Message) {
 	switch b := m.Body.(type) {
 	case message.StepStarting:
-		s.running[string(b.Agent)] = activity{fmt.Sprintf("%s: %s", b.Agent, b.Reason), time.Now()}
+		why := b.Reason
+		if id := message.TaskID(b.Subject); s.show.knows(id) {
+			why = s.show.name(id) // what is worked on says more than that it was due
+		}
+		s.running[string(b.Agent)] = activity{fmt.Sprintf("%s: %s", b.Agent, why), time.Now()}
 	case message.StepEnded:
 		delete(s.running, string(b.Agent))
 	}
