@@ -3,6 +3,8 @@
 #
 #   scripts/supervise.sh ROLE [--dir DIR]
 #
+# A goal for it is put on the board with `orch run --later "…"`.
+#
 # It is a loop around `orch step ROLE` and its exit codes:
 #   0   one activation is done: look for the next at once, or leave when no goal is open
 #   42  nothing is due now, or the step stopped cleanly: again in 2 s
