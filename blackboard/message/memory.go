@@ -1,0 +1,90 @@
+package message
+
+import "time"
+
+// MemoryQuery asks what is known about an intent and the candidate pairs of this round.
+type MemoryQuery struct {
+	Space      string   `json:"space"`  // intent:<slug>
+	Entity     string   `json:"entity"` // env:local
+	Tags       []string `json:"tags"`
+	Candidates []Pair   `json:"candidates"`
+}
+
+// SOPRecord is a standing rule the memory has learned or was told.
+type SOPRecord struct {
+	ID       string  `json:"id"`
+	Space    string  `json:"space"`
+	Entity   string  `json:"entity"`
+	Lesson   string  `json:"lesson"`
+	Category string  `json:"category"` // fact, procedure or constraint
+	F        float64 `json:"f"`
+	Sigma    float64 `json:"sigma"`
+}
+
+// Potential is the decayed weight of what is known about one pair.
+type Potential struct {
+	Pair      Pair    `json:"pair"`
+	Attention float64 `json:"attention"`
+	Decision  float64 `json:"decision"`
+	Action    string  `json:"action"` // Exploit, Avoid, Caution or Ignore
+}
+
+// MemoryAnswer is what the memory knows, as data; the planner makes constraints of it.
+type MemoryAnswer struct {
+	SOPs       []SOPRecord `json:"sops"`
+	Potentials []Potential `json:"potentials"`
+	Recalled   []string    `json:"recalled"`
+}
+
+// MemoryTimeout tells the planner to go on without a memory answer, and why.
+type MemoryTimeout struct {
+	WaitedMS int64  `json:"waited_ms"`
+	Reason   string `json:"reason"`
+}
+
+// MegramContent is what was learned, not a trace.
+type MegramContent struct {
+	Lesson   string   `json:"lesson"`
+	Tags     []string `json:"tags"`
+	Category string   `json:"category"` // fact, procedure or constraint
+}
+
+// Megram is one atomic memory.
+type Megram struct {
+	ID        string        `json:"id"`
+	Level     string        `json:"level"` // M, K, C or T
+	CreatedAt time.Time     `json:"created_at"`
+	Space     string        `json:"space"`
+	Entity    string        `json:"entity"`
+	Content   MegramContent `json:"content"`
+	State     Directive     `json:"state"`
+	F         float64       `json:"f"`
+	Sigma     float64       `json:"sigma"`
+	K         float64       `json:"k"`       // decay per day
+	Ordinal   int           `json:"ordinal"` // unique together with the cause
+}
+
+// MemoryFact is a fact a person declares.
+type MemoryFact struct {
+	Text string   `json:"text"`
+	Tags []string `json:"tags"`
+}
+
+// NegativeFeedback says that a standing rule did not hold.
+type NegativeFeedback struct {
+	RuleID  string `json:"rule_id"`
+	Content string `json:"content"`
+}
+
+// DreamRequest asks for a consolidation pass.
+type DreamRequest struct {
+	Phases []string `json:"phases"`
+}
+
+// DreamReport says what a consolidation pass did, entry by entry.
+type DreamReport struct {
+	Created      []string `json:"created"`
+	Demoted      []string `json:"demoted"`
+	Deleted      []string `json:"deleted"`
+	Consolidated []string `json:"consolidated"`
+}
