@@ -196,7 +196,7 @@ func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) e
 		_, err = fmt.Fprintf(a.out, "interrupted %s stays open\n            next: orch run --continue %s\n", g.ID, g.ID)
 	}
 	if err == nil && ending == supervisor.Finished {
-		_, err = fmt.Fprintf(a.out, "\nlook back   orch why %s   ·   orch log --goal %s   ·   .orch/state.yaml\n", g.ID, g.ID)
+		_, err = fmt.Fprintf(a.out, "\nlook back   orch why %s\n            orch log --goal %s\n            .orch/state.yaml\n", g.ID, g.ID)
 	}
 	return err
 }

@@ -86,6 +86,9 @@ func (s *screen) add(m message.Message, history bool) error {
 	s.track(m)
 	s.wipe()
 	for _, l := range lines {
+		if s.tty {
+			l = strings.Join(wrap(l, s.width()), "\n")
+		}
 		if _, err := fmt.Fprintln(s.out, l); err != nil {
 			return err
 		}
