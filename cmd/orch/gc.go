@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -39,16 +40,30 @@ func collectGarbage(ctx context.Context, b *blackboard.Board, keep int, dry bool
 			return r, err
 		}
 	}
-	edits, err := filepath.Glob(filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"))
-	if err != nil {
-		return r, err
-	}
-	for _, e := range edits {
-		if err := r.drop(b.Dir(), e, dry); err != nil {
-			return r, err
+	return r, r.dropScratch(b, dry)
+}
+
+// scratchAge keeps gc away from what a living step or editor may still use.
+const scratchAge = 24 * time.Hour
+
+// dropScratch removes directories that killed steps and editors left behind.
+func (r *garbage) dropScratch(b *blackboard.Board, dry bool) error {
+	for _, pattern := range []string{"edit-*", "step-*"} {
+		left, err := filepath.Glob(filepath.Join(b.Dir(), blackboard.RunDir, pattern))
+		if err != nil {
+			return err
+		}
+		for _, dir := range left {
+			info, err := os.Stat(dir)
+			if err != nil || time.Since(info.ModTime()) < scratchAge {
+				continue
+			}
+			if err := r.drop(b.Dir(), dir, dry); err != nil {
+				return err
+			}
 		}
 	}
-	return r, nil
+	return nil
 }
 
 func stepLogs(b *blackboard.Board, goal message.GoalID) string {

@@ -28,7 +28,12 @@ func (b *Backend) Execute(ctx context.Context, in backend.ExecuteInput, tools ba
 	}
 	n := max(in.Attempt, 1) - 1
 	if n >= len(a.Variants) {
-		return exhausted(a, in.Correction), nil
+		if in.Correction == nil || in.Correction.FailureClass != message.Environmental {
+			return exhausted(a, in.Correction), nil
+		}
+		// The world was in the way, perhaps a permission that has been given
+		// since: that says nothing against the last variant.
+		n = len(a.Variants) - 1
 	}
 	if a.WaitMS > 0 && n == 0 {
 		if err := b.opt.Sleep(ctx, time.Duration(a.WaitMS)*time.Millisecond); err != nil {
@@ -42,14 +47,10 @@ func (b *Backend) Execute(ctx context.Context, in backend.ExecuteInput, tools ba
 // run the same again would only repeat what was seen.
 func exhausted(a Action, c *message.CorrectionSignal) backend.Execution {
 	evidence := "the attempts before it failed"
-	class := message.Logical
 	if c != nil {
 		evidence = c.WhatWasWrong
-		if c.FailureClass == message.Environmental {
-			class = message.Environmental
-		}
 	}
-	return backend.Execution{Status: message.Failed, Class: class, Reason: evidence,
+	return backend.Execution{Status: message.Failed, Class: message.Logical, Reason: evidence,
 		Infeasible: fmt.Sprintf("%s on %s has no further variant: %s", a.Approach, a.Target, evidence)}
 }
 

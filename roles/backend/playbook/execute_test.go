@@ -46,7 +46,8 @@ func mayFail(s *ActionStep) { s.ContinueOnError = true }
 
 func TestExecute(t *testing.T) {
 	two := []ActionVariant{{Name: "one", Steps: []ActionStep{step("a", "first", nil), step("b", "second", nil)}}, {Name: "two", Steps: []ActionStep{step("a", "other", nil)}}}
-	wrong := &message.CorrectionSignal{WhatWasWrong: "exit 1: still red", FailureClass: message.Environmental}
+	wrong := &message.CorrectionSignal{WhatWasWrong: "exit 1: still red", FailureClass: message.Logical}
+	inTheWay := &message.CorrectionSignal{WhatWasWrong: "[denied]", FailureClass: message.Environmental}
 	for _, c := range []struct {
 		name       string
 		variants   []ActionVariant
@@ -73,7 +74,8 @@ func TestExecute(t *testing.T) {
 			[]backend.ToolResult{{Denied: "[denied]"}}, 1, backend.Execution{Status: "failed", Class: message.Environmental, Reason: "try: `first` was refused: [denied]"}},
 		{"a correction takes the next variant", two, "", 2, wrong, []backend.ToolResult{{Output: "z"}}, 1, backend.Execution{Status: "completed", Output: "z"}},
 		{"no variant is left", two, "", 3, wrong, nil, 0,
-			backend.Execution{Status: "failed", Class: message.Environmental, Reason: "exit 1: still red", Infeasible: "try on it has no further variant: exit 1: still red"}},
+			backend.Execution{Status: "failed", Class: message.Logical, Reason: "exit 1: still red", Infeasible: "try on it has no further variant: exit 1: still red"}},
+		{"the world was in the way of the last variant", two, "", 3, inTheWay, []backend.ToolResult{{Output: "z"}}, 1, backend.Execution{Status: "completed", Output: "z"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tools := &scripted{answers: c.answers}
