@@ -22,7 +22,7 @@ import (
 	"orch/roles/config"
 )
 
-// Exit codes of orch, as docs/exit-codes.md lists them.
+// Exit codes of orch, as the README lists them.
 const (
 	exitOK          = 0
 	exitInternal    = 1

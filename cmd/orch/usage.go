@@ -32,8 +32,20 @@ func chooseSubcommand(c *cobra.Command, args []string) error {
 		return c.Help()
 	}
 	hint := c.CommandPath() + " --help"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near[0])
+	if near := nearest(c, args[0]); near != "" {
+		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
 	}
 	return usagef(hint, "unknown command %q for %q", args[0], c.CommandPath())
+}
+
+// nearest is the command that needs the fewest changed letters to be meant.
+func nearest(c *cobra.Command, typed string) string {
+	most := c.SuggestionsMinimumDistance
+	defer func() { c.SuggestionsMinimumDistance = most }()
+	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= max(most, 2); c.SuggestionsMinimumDistance++ {
+		if near := c.SuggestionsFor(typed); len(near) > 0 {
+			return near[0]
+		}
+	}
+	return ""
 }
