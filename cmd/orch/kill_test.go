@@ -166,6 +166,9 @@ func endState(t *testing.T, root string) string {
 	if left := processesOf(root); len(left) > 0 {
 		t.Fatalf("processes left: %v", left)
 	}
+	if left, err := filepath.Glob(filepath.Join(root, ".orch", "run", "step-*")); err != nil || len(left) > 0 {
+		t.Fatalf("directories of dead steps left: %v, %v", left, err)
+	}
 	var goals struct {
 		Goals []struct {
 			ID, Status, Directive string

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -288,9 +287,9 @@ func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, role message
 }
 
 // stepScratch is a directory of its own for each step, gone with it.
-func stepScratch(b *blackboard.Board) (string, error) {
-	dir, err := os.MkdirTemp(filepath.Join(b.Dir(), blackboard.RunDir), "step-")
-	if err != nil {
+func stepScratch(b *blackboard.Board, marker string) (string, error) {
+	dir := supervisor.ScratchDir(b.Dir(), marker)
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the step's scratch directory: %w", err)
 	}
 	return dir, nil

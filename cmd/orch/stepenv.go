@@ -39,12 +39,12 @@ func (w stepWorld) close() {
 
 // listen opens the step's private socket, through which commands it starts may
 // say what its role may say. Only steps that start commands have one.
-func (w *stepWorld) listen(ctx context.Context, role message.Role, spec *process.Spec) error {
+func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string, spec *process.Spec) error {
 	w.stop = func() {}
 	if !roles.Holds(role) {
 		return nil
 	}
-	path, stop, err := socket.Serve(ctx, func(ctx context.Context, body message.Body) (message.ID, error) {
+	path, stop, err := socket.Serve(ctx, socket.Dir(marker), func(ctx context.Context, body message.Body) (message.ID, error) {
 		m, err := w.Say(ctx, body)
 		return m.ID, err
 	})
@@ -63,7 +63,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil {
 		return stepWorld{}, err
 	}
-	scratch, err := stepScratch(b)
+	scratch, err := stepScratch(b, c.Marker)
 	if err != nil {
 		return stepWorld{}, err
 	}
@@ -79,7 +79,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	heart := &step.Heart{}
 	spec.OnOutput = func([]byte) { heart.Beat("output") }
 	world := stepWorld{scratch: scratch}
-	if err := world.listen(ctx, c.Activation.Key.Role, &spec); err != nil {
+	if err := world.listen(ctx, c.Activation.Key.Role, c.Marker, &spec); err != nil {
 		return stepWorld{}, err
 	}
 	box, err := a.box(ctx, b, cfg, c, scratch, spec)

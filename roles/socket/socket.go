@@ -50,12 +50,15 @@ type Reply struct {
 // Handler says the body under the step's identity, or refuses.
 type Handler func(context.Context, message.Body) (message.ID, error)
 
-// Serve listens until stop is called; stop returns after the last request was
-// answered and the socket is gone.
-func Serve(ctx context.Context, h Handler) (path string, stop func(), err error) {
-	// Not below the project: the path of a Unix socket is limited to about 100 bytes.
-	dir, err := os.MkdirTemp("", "orch-")
-	if err != nil {
+// Dir is where the socket of the step with a marker is. It is not below the
+// project: the path of a Unix socket is limited to about 100 bytes. Whoever sees
+// a step through removes it, in case the step was killed.
+func Dir(marker string) string { return filepath.Join(os.TempDir(), "orch-"+marker) }
+
+// Serve listens in a new directory until stop is called; stop returns after the
+// last request was answered and the directory is gone.
+func Serve(ctx context.Context, dir string, h Handler) (path string, stop func(), err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", nil, fmt.Errorf("make a place for the step's socket: %w", err)
 	}
 	path = filepath.Join(dir, "s")

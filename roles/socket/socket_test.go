@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func (hinting) Hint() string { return "read your contract" }
 
 func serve(t *testing.T) string {
 	t.Helper()
-	path, stop, err := Serve(t.Context(), func(_ context.Context, b message.Body) (message.ID, error) {
+	path, stop, err := Serve(t.Context(), filepath.Join(t.TempDir(), "d"), func(_ context.Context, b message.Body) (message.ID, error) {
 		if _, ok := b.(message.Anomaly); !ok {
 			return "", hinting{errors.New("an executor may not say " + string(b.Type()))}
 		}

@@ -14,6 +14,7 @@ import (
 	"orch/blackboard/message"
 	"orch/roles/config"
 	"orch/roles/process"
+	"orch/roles/socket"
 )
 
 // Environment variables by which a step knows who it is.
@@ -61,6 +62,7 @@ func (p *Processes) Step(ctx context.Context, c Claim) End {
 		WallMS: p.Limits.StepWallMS, GraceMS: p.Limits.GraceMS, Marker: process.Marker(c.Marker),
 		Stdout: &report, Stderr: log, FullBytes: 1 << 20,
 	})
+	p.clear(c.Marker)
 	return endOf(r, report.Bytes())
 }
 
@@ -112,12 +114,27 @@ func lastLine(parts ...[]byte) string {
 	return ""
 }
 
+// ScratchDir is the directory of its own that a step has while it runs.
+func ScratchDir(orchDir, marker string) string {
+	return filepath.Join(orchDir, blackboard.RunDir, "step-"+marker)
+}
+
+// clear removes the directories that a killed step left. What can not be
+// removed is left to orch gc.
+func (p *Processes) clear(marker string) {
+	os.RemoveAll(socket.Dir(marker))
+	if p.Board != nil {
+		os.RemoveAll(ScratchDir(p.Board.Dir(), marker))
+	}
+}
+
 // Sweep ends every process that carries the marker and says how many there were.
 func (p *Processes) Sweep(marker string) int {
 	if marker == "" {
 		return 0
 	}
 	killed, err := process.Sweep(process.Marker(marker))
+	p.clear(marker)
 	if err != nil {
 		return len(killed) // what could not be ended is found again by the next pass
 	}
