@@ -96,10 +96,20 @@ func TestASaveDuringImportIsFound(t *testing.T) {
 // A power cut after any operation of a write and an import, whatever survives:
 // the edit is in the log, in the view, or in a file that was kept.
 func TestPowerCutsLoseNoEdit(t *testing.T) {
+	t.Run("moved aside", func(t *testing.T) { powerCuts(t, func(f *simfs.FS) journal.FS { return f }) })
+	t.Run("exchanged", func(t *testing.T) { powerCuts(t, func(f *simfs.FS) journal.FS { return exchanging{f} }) })
+}
+
+// exchanging is a simulated file system on which two names can trade places.
+type exchanging struct{ *simfs.FS }
+
+func (e exchanging) Exchange(a, b string) error { return e.Swap(a, b) }
+
+func powerCuts(t *testing.T, as func(*simfs.FS) journal.FS) {
 	for _, edit := range []string{"status: ABANDONED", "status: MERGED"} {
 		whole := simfs.New()
 		run := func(fsys *simfs.FS) (d *desk, mine string) {
-			d = &desk{t: t, fs: fsys, dir: "/p/.orch", board: newBoard(twoTasks()), clock: newClock()}
+			d = &desk{t: t, fs: as(fsys), dir: "/p/.orch", board: newBoard(twoTasks()), clock: newClock()}
 			if err := fsys.MkdirAll(d.dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +140,7 @@ func TestPowerCutsLoseNoEdit(t *testing.T) {
 				if !fsys.Crashed() {
 					t.Fatalf("cut %d of %d never came: %v", cut, to, err)
 				}
-				d.fs = fsys.Crash(fate)
+				d.fs = as(fsys.Crash(fate))
 				d.k = d.keeper()
 				wantNothingLost(t, d, mine, cut, fate)
 			}

@@ -90,6 +90,9 @@ func (n *node) clone(copies map[*node]*node) *node {
 		if r.to != nil {
 			r.to = r.to.clone(copies)
 		}
+		if r.swappedTo != nil {
+			r.swappedTo = r.swappedTo.clone(copies)
+		}
 		c.pendingNames = append(c.pendingNames, r)
 	}
 	return c
