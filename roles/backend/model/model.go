@@ -46,6 +46,11 @@ type Request struct {
 	Tools           []Tool
 	Schema          *Schema // the wanted shape of the answer; nil for prose
 	MaxOutputTokens int     // 0 means the client's default
+
+	// Role and Input are for programs that play a role: who is asked, and the
+	// JSON the texts were made from. A model is not sent them.
+	Role  string
+	Input json.RawMessage
 }
 
 // Turn is one message of a conversation.
