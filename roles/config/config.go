@@ -30,6 +30,7 @@ type Config struct {
 	View       View             `yaml:"view"`
 	Journal    Journal          `yaml:"journal"`
 	Search     Search           `yaml:"web_search"`
+	Code       Code             `yaml:"code"`   // what --profile code does
 	Strict     bool             `yaml:"strict"` // every criterion is required
 }
 
@@ -100,6 +101,28 @@ type Search struct {
 	Endpoint string `yaml:"endpoint"`
 }
 
+// Code configures the coding profile; see docs/pair.md.
+type Code struct {
+	Integration     string `yaml:"integration"`         // branch that approved work is merged into
+	Command         string `yaml:"integration_command"` // must pass on the merged tree; empty: the test command
+	Test            string `yaml:"test_command"`        // run in every review; empty: what the project offers
+	Setup           string `yaml:"setup"`               // run once in every new worktree
+	SetupWallMS     int64  `yaml:"setup_wall_ms"`
+	Coders          int    `yaml:"coders"`    // at once; 0: as many as there are jobs
+	Reviewers       int    `yaml:"reviewers"` // at once; 0: as many as there are jobs
+	MaxIterations   int    `yaml:"max_iterations"`
+	ReviewCycles    int    `yaml:"review_cycles"`
+	MaxRescopes     int    `yaml:"max_rescopes"`
+	PlanReview      string `yaml:"plan_review"` // none, human or model
+	OtherModel      bool   `yaml:"reviewer_other_model"`
+	Crosscheck      bool   `yaml:"crosscheck"`
+	ClaimBackoffMS  int64  `yaml:"claim_backoff_ms"`
+	ClaimTries      int    `yaml:"claim_tries"`
+	EscalateFirstMS int64  `yaml:"escalate_first_ms"`
+	EscalateAgainMS int64  `yaml:"escalate_again_ms"`
+	EscalateLastMS  int64  `yaml:"escalate_last_ms"`
+}
+
 // Default is the configuration of a board without config.yaml.
 func Default() Config {
 	return Config{
@@ -108,7 +131,10 @@ func Default() Config {
 		Limits: Limits{Jobs: 4, Corrections: 2, StepWallMS: 30 * 60_000, StepIdleMS: 10 * 60_000, CallWallMS: 10 * 60_000,
 			CheckWallMS: 10 * 60_000, GraceMS: 5_000, OutputBytes: 8 << 20, Crashes: 3, Kills: 200, LeaseMS: 60_000,
 			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, PlanRejections: 3},
-		Models:  map[string]Model{},
+		Models: map[string]Model{},
+		Code: Code{Integration: "integration", SetupWallMS: 10 * 60_000, MaxIterations: 10, ReviewCycles: 5, MaxRescopes: 3,
+			PlanReview: "none", ClaimBackoffMS: 5_000, ClaimTries: 3,
+			EscalateFirstMS: 30 * 60_000, EscalateAgainMS: 2 * 3_600_000, EscalateLastMS: 8 * 3_600_000},
 		View:    View{MaxTasks: 500},
 		Journal: Journal{RotateBytes: 64 << 20},
 	}

@@ -52,6 +52,24 @@ func Keys() []Key {
 		{Path: "budget.max_cost", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal; 0 means none"},
 		{Path: "view.max_tasks", Unit: "tasks", Min: 1, Max: 100_000, Doc: "open tasks shown in state.yaml"},
 		{Path: "journal.rotate_bytes", Unit: "bytes", Min: 4096, Max: 1 << 40, Doc: "size at which the log starts a new segment, at least 4 times the state"},
+		{Path: "code.integration", Doc: "branch that approved work is merged into; made from HEAD if absent"},
+		{Path: "code.integration_command", Doc: "command that must pass on the merged tree; empty means code.test_command"},
+		{Path: "code.test_command", Doc: "command run in every review; empty means what the project offers"},
+		{Path: "code.setup", Doc: "command run once in every new worktree"},
+		{Path: "code.setup_wall_ms", Unit: "ms", Min: 1000, Max: day, Doc: "longest run of code.setup"},
+		{Path: "code.coders", Unit: "coders", Min: 0, Max: 256, Doc: "coders at once; 0 means as many as limits.jobs"},
+		{Path: "code.reviewers", Unit: "reviewers", Min: 0, Max: 256, Doc: "code reviewers at once; 0 means as many as limits.jobs"},
+		{Path: "code.max_iterations", Unit: "iterations", Min: 1, Max: 1000, Doc: "of one coder on one task before it is BLOCKED"},
+		{Path: "code.review_cycles", Unit: "rejections", Min: 1, Max: 100, Doc: "of one coder's work on one task before it is BLOCKED"},
+		{Path: "code.max_rescopes", Unit: "rescopes", Min: 0, Max: 100, Doc: "of one task and what replaced it before the controller is asked"},
+		{Path: "code.plan_review", Values: []string{"none", "human", "model"}, Doc: "who looks at a plan before it is worked on"},
+		{Path: "code.reviewer_other_model", Doc: "the code reviewer must think with another model than the coder"},
+		{Path: "code.crosscheck", Doc: "an approval needs a second one by the model of the crosscheck role"},
+		{Path: "code.claim_backoff_ms", Unit: "ms", Min: 1000, Max: 600_000, Doc: "longest wait after a lost claim; the shortest is a second"},
+		{Path: "code.claim_tries", Unit: "tries", Min: 1, Max: 100, Doc: "claims of one activation that may be lost in a row"},
+		{Path: "code.escalate_first_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "a checkpoint nobody answers is escalated after this"},
+		{Path: "code.escalate_again_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "and again after this"},
+		{Path: "code.escalate_last_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "and for the last time after this"},
 		{Path: "strict", Doc: "every criterion is required"},
 		{Path: "web_search.command", Doc: "command that searches the web: query on stdin, results on stdout"},
 		{Path: "web_search.endpoint", Doc: "URL that searches the web: the query replaces {query}"},
@@ -117,7 +135,7 @@ func yamlName(f reflect.StructField) string {
 	return strings.Split(f.Tag.Get("yaml"), ",")[0]
 }
 
-var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, View{}, Journal{}, Search{}}
+var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, View{}, Journal{}, Search{}, Code{}}
 
 // keysOf lists the yaml names of a section given by its Go type name.
 func keysOf(typeName string) []string {
