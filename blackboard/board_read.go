@@ -23,7 +23,7 @@ func decodeRecord(r journal.Record) (message.Message, error) {
 	return message.Message{
 		Seq: r.Seq, TS: r.TS, ID: message.ID(r.ID), From: message.Role(r.From), To: message.Role(r.To),
 		Goal: message.GoalID(r.Goal), Subject: r.Subject, Cause: message.ID(r.Cause),
-		Agent: message.AgentID(r.Agent), Fence: message.Fence(r.Fence), Body: body,
+		Agent: message.AgentID(r.Agent), Fence: message.Fence(r.Fence), Body: body, Hash: r.Hash,
 	}, nil
 }
 

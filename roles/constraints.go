@@ -18,6 +18,7 @@ const (
 	Exploit = "Exploit"
 	Avoid   = "Avoid"
 	Caution = "Caution"
+	Ignore  = "Ignore"
 )
 
 // Sources of a ban.

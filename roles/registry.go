@@ -78,7 +78,7 @@ var contracts = []Contract{
 	{
 		Role: message.Memory, Tier: Tier1, Resident: true,
 		Activation: "a Megram, MemoryQuery or DreamRequest came",
-		Reads:      []string{"Megram", "MemoryFact", "NegativeFeedback", "MemoryQuery", "DreamRequest"},
+		Reads:      []string{"Megram", "MemoryFact", "MemoryForget", "NegativeFeedback", "MemoryQuery", "DreamRequest"},
 		Emits:      []message.Type{"MemoryAnswer", "Megram", "DreamReport"},
 		Speaks:     []message.Role{message.Memory},
 	},

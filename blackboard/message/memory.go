@@ -62,6 +62,9 @@ type Megram struct {
 	Sigma     float64       `json:"sigma"`
 	K         float64       `json:"k"`       // decay per day
 	Ordinal   int           `json:"ordinal"` // unique together with the cause
+	// Through makes a rule of what is known about the pair: every living M and K
+	// said up to this seq is its source, and leaves the potentials.
+	Through uint64 `json:"through,omitempty"`
 }
 
 // MemoryFact is a fact a person declares.
@@ -76,15 +79,27 @@ type NegativeFeedback struct {
 	Content string `json:"content"`
 }
 
+// MemoryForget takes memories away at a person's word.
+type MemoryForget struct {
+	IDs    []string `json:"ids"`
+	Reason string   `json:"reason"`
+}
+
 // DreamRequest asks for a consolidation pass.
 type DreamRequest struct {
 	Phases []string `json:"phases"`
 }
 
-// DreamReport says what a consolidation pass did, entry by entry.
+// DreamReport says what a part of a consolidation pass did, entry by entry. The
+// memory does what it says; of created and consolidated the Megram itself is
+// the commit.
 type DreamReport struct {
-	Created      []string `json:"created"`
-	Demoted      []string `json:"demoted"`
-	Deleted      []string `json:"deleted"`
-	Consolidated []string `json:"consolidated"`
+	Phase        string   `json:"phase"`        // contradict, bankrupt, consolidate or forget
+	Created      []string `json:"created"`      // new rules, and what speaks against contradicted ones
+	Demoted      []string `json:"demoted"`      // rules that lost their trust and fade from now on
+	DemotedK     float64  `json:"demoted_k"`    // decay per day of those
+	Deleted      []string `json:"deleted"`      // forgotten
+	Consolidated []string `json:"consolidated"` // sources that have become part of a rule
+	Scanned      int64    `json:"scanned"`      // memories looked at since the report before
+	Last         bool     `json:"last"`         // the pass ends with it
 }

@@ -23,6 +23,7 @@ type Message struct {
 	Agent   AgentID
 	Fence   Fence // the claim under which it is said; 0 when none is needed
 	Body    Body
+	Hash    string // of its line, as read from the log; empty otherwise
 }
 
 // Type is the type of the body.

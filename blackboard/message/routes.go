@@ -81,6 +81,7 @@ var catalogue = []Entry{
 	row[FinalResult](by(GGS), Human),
 	row[Megram](by(GGS, Memory), Memory),
 	row[MemoryFact](by(Human), Memory),
+	row[MemoryForget](by(Human), Memory),
 	row[NegativeFeedback](by(Planner, GGS), Memory),
 	row[DreamRequest](by(Human, Supervisor), Memory),
 	row[DreamReport](by(Memory), Human),

@@ -91,6 +91,9 @@ func (MemoryFact) Type() Type { return "MemoryFact" }
 // Type is "NegativeFeedback".
 func (NegativeFeedback) Type() Type { return "NegativeFeedback" }
 
+// Type is "MemoryForget".
+func (MemoryForget) Type() Type { return "MemoryForget" }
+
 // Type is "DreamRequest".
 func (DreamRequest) Type() Type { return "DreamRequest" }
 
