@@ -24,7 +24,8 @@ type Config struct {
 	Controller Controller       `yaml:"controller"`
 	Limits     Limits           `yaml:"limits"`
 	Budget     Budget           `yaml:"budget"`
-	Models     map[string]Model `yaml:"models"` // by role; "default" for the rest
+	Models     map[string]Model `yaml:"models"` // by role; "default" for the rest; other names are fallbacks
+	Prices     map[string]Price `yaml:"prices"` // by model
 	Allow      []string         `yaml:"allow"`  // permissions for every goal: "action:pattern", see docs/safety.md
 	Deny       []string         `yaml:"deny"`   // what no permission can give
 	View       View             `yaml:"view"`
@@ -70,19 +71,20 @@ type Limits struct {
 	HookWallMS     int64 `yaml:"hook_wall_ms"`    // one hook
 	ModelOutput    int   `yaml:"model_output"`    // characters of a call's output fed to a model
 	PlanRejections int   `yaml:"plan_rejections"` // plans code refuses in one round before it counts as failed
+	ModelIdleMS    int64 `yaml:"model_idle_ms"`   // a model or agent that says nothing
+	ModelWallMS    int64 `yaml:"model_wall_ms"`   // one question to a model
+	ModelRetries   int   `yaml:"model_retries"`   // of a question that failed for a passing reason
+	ModelWaitMS    int64 `yaml:"model_wait_ms"`   // longest wait before a retry; a provider that asks for more is paused
+	PauseMS        int64 `yaml:"pause_ms"`        // of an account whose provider does not say when it is free again
 }
 
-// Budget bounds a goal.
+// Budget bounds what may be spent, in US dollars. Zero means no cap.
 type Budget struct {
-	MaxCost float64 `yaml:"max_cost"` // US dollars a goal; 0: no cap
-}
-
-// Model says what a role thinks with.
-type Model struct {
-	Backend string            `yaml:"backend"` // playbook, openai, anthropic, acp or exec
-	Name    string            `yaml:"name"`
-	Tier    int               `yaml:"tier"` // 1 to 3, higher reasons better
-	Options map[string]string `yaml:"options"`
+	MaxCost  float64            `yaml:"max_cost"`  // a goal
+	Role     map[string]float64 `yaml:"role"`      // all steps of one role in a goal
+	Task     float64            `yaml:"task"`      // all steps on one task
+	FoundCap float64            `yaml:"found_cap"` // a goal whose model nobody configured
+	Reserve  float64            `yaml:"reserve"`   // set aside for a step of a role that has no history
 }
 
 // View bounds the readable view.
@@ -130,8 +132,11 @@ func Default() Config {
 			Epsilon: -1, Delta: -1, Rho: -1, Theta: -1},
 		Limits: Limits{Jobs: 4, Corrections: 2, StepWallMS: 30 * 60_000, StepIdleMS: 10 * 60_000, CallWallMS: 10 * 60_000,
 			CheckWallMS: 10 * 60_000, GraceMS: 5_000, OutputBytes: 8 << 20, Crashes: 3, Kills: 200, LeaseMS: 60_000,
-			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, PlanRejections: 3},
+			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, PlanRejections: 3,
+			ModelIdleMS: 120_000, ModelWallMS: 15 * 60_000, ModelRetries: 3, ModelWaitMS: 10_000, PauseMS: 60_000},
 		Models: map[string]Model{},
+		Prices: map[string]Price{},
+		Budget: Budget{FoundCap: 5, Reserve: 0.05},
 		Code: Code{Integration: "integration", SetupWallMS: 10 * 60_000, MaxIterations: 10, ReviewCycles: 5, MaxRescopes: 3,
 			PlanReview: "none", ClaimBackoffMS: 5_000, ClaimTries: 3,
 			EscalateFirstMS: 30 * 60_000, EscalateAgainMS: 2 * 3_600_000, EscalateLastMS: 8 * 3_600_000},
@@ -186,10 +191,8 @@ func Parse(name string, raw []byte) (Config, error) {
 			return Config{}, &Error{File: name, Line: lineOf(&root, k.Path), What: what}
 		}
 	}
-	for role, m := range c.Models {
-		if what := m.check(role); what != "" {
-			return Config{}, &Error{File: name, Line: lineOf(&root, "models."+role), What: what}
-		}
+	if at, what := c.checkModels(); what != "" {
+		return Config{}, &Error{File: name, Line: lineOf(&root, at), What: what}
 	}
 	return c, nil
 }
@@ -227,18 +230,4 @@ func lineOf(root *yaml.Node, path string) int {
 		}
 	}
 	return line
-}
-
-var backends = []string{"playbook", "openai", "anthropic", "acp", "exec"}
-
-func (m Model) check(role string) string {
-	for _, b := range backends {
-		if m.Backend == b {
-			if m.Tier < 0 || m.Tier > 3 {
-				return fmt.Sprintf("models.%s.tier is %d, allowed: 1 to 3", role, m.Tier)
-			}
-			return ""
-		}
-	}
-	return fmt.Sprintf("models.%s.backend is %q, allowed: %s", role, m.Backend, strings.Join(backends, ", "))
 }

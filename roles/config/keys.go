@@ -49,7 +49,15 @@ func Keys() []Key {
 		{Path: "limits.hook_wall_ms", Unit: "ms", Min: 100, Max: 600_000, Doc: "longest run of one hook"},
 		{Path: "limits.model_output", Unit: "characters", Min: 100, Max: 1_000_000, Doc: "of a call's output fed to a model"},
 		{Path: "limits.plan_rejections", Unit: "plans", Min: 1, Max: 10, Doc: "refused plans in a round before the round counts as failed"},
+		{Path: "limits.model_idle_ms", Unit: "ms", Min: 10, Max: day, Doc: "longest silence of a model or agent"},
+		{Path: "limits.model_wall_ms", Unit: "ms", Min: 100, Max: day, Doc: "longest time of one question to a model, with its retries"},
+		{Path: "limits.model_retries", Unit: "retries", Min: 0, Max: 20, Doc: "of a question that failed for a passing reason"},
+		{Path: "limits.model_wait_ms", Unit: "ms", Min: 0, Max: 600_000, Doc: "longest wait before a retry; a provider that asks for more is paused"},
+		{Path: "limits.pause_ms", Unit: "ms", Min: 100, Max: day, Doc: "of an account whose provider does not say when it is free again"},
 		{Path: "budget.max_cost", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal; 0 means none"},
+		{Path: "budget.task", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of all steps on one task; 0 means none"},
+		{Path: "budget.found_cap", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal whose model was found and not configured; 0 means none"},
+		{Path: "budget.reserve", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "set aside for a step of a role that never spent anything yet"},
 		{Path: "view.max_tasks", Unit: "tasks", Min: 1, Max: 100_000, Doc: "open tasks shown in state.yaml"},
 		{Path: "journal.rotate_bytes", Unit: "bytes", Min: 4096, Max: 1 << 40, Doc: "size at which the log starts a new segment, at least 4 times the state"},
 		{Path: "code.integration", Doc: "branch that approved work is merged into; made from HEAD if absent"},
@@ -135,7 +143,7 @@ func yamlName(f reflect.StructField) string {
 	return strings.Split(f.Tag.Get("yaml"), ",")[0]
 }
 
-var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, View{}, Journal{}, Search{}, Code{}}
+var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Price{}, View{}, Journal{}, Search{}, Code{}}
 
 // keysOf lists the yaml names of a section given by its Go type name.
 func keysOf(typeName string) []string {
