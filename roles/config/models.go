@@ -96,9 +96,12 @@ func (c Config) isFallback(entry string) bool {
 }
 
 func (p Price) check(name string) string {
-	for what, v := range map[string]float64{"in": p.In, "out": p.Out, "cached": p.CachedOrIn()} {
-		if !(v >= 0 && v <= 1_000_000) {
-			return fmt.Sprintf("prices.%s.%s is %g, allowed: 0 to 1e+06 USD a million tokens", name, what, v)
+	for _, part := range []struct {
+		name string
+		usd  float64
+	}{{"in", p.In}, {"out", p.Out}, {"cached", p.CachedOrIn()}} {
+		if !(part.usd >= 0 && part.usd <= 1_000_000) {
+			return fmt.Sprintf("prices.%s.%s is %g, allowed: 0 to 1e+06 USD a million tokens", name, part.name, part.usd)
 		}
 	}
 	return ""
