@@ -18,7 +18,6 @@ var boardEffects = []effect{
 	noted[message.HumanEditRefused](), noted[message.Discovery](), noted[message.SpecChanged](),
 	noted[message.SprintOpened](), noted[message.SprintClosed](), noted[message.DecisionVerb](), noted[message.Ghost](),
 	noted[message.IssueFound](), noted[message.IssueMerged](), noted[message.ContractPatched](),
-	noted[message.MemoryFact](), noted[message.MemoryForget](), noted[message.NegativeFeedback](), noted[message.DreamRequest](), noted[message.DreamReport](),
 }
 
 func (x *tx) genesis(b message.Genesis) error {

@@ -154,9 +154,15 @@ func (x *tx) megram(b message.Megram) error {
 	if r != nil {
 		list = &r.Megrams
 	}
-	name := fmt.Sprintf("%s:%d", x.m.Type(), b.Ordinal)
+	return x.once(list, b.Ordinal)
+}
+
+// once takes a word to the memory into the list of those written for a round,
+// unless it is there.
+func (x *tx) once(list *[]string, ordinal int) error {
+	name := fmt.Sprintf("%s:%d", x.m.Type(), ordinal)
 	if slices.Contains(*list, name) {
-		return x.refuse("number %d for this round was written before", b.Ordinal)
+		return x.refuse("number %d for this round was written before", ordinal)
 	}
 	*list = appended(*list, name)
 	return nil
@@ -194,6 +200,7 @@ func (x *tx) finalResult(b message.FinalResult) error {
 	}
 	g.Status, g.Suspended = GoalEnded, nil
 	g.Final, g.FinalRef = &b, x.ref
+	x.board().Dreams.LastEnd = x.ref.Seq
 	g.PlanCause = Ref{}
 	for _, key := range x.tasksOf(g.ID, append(slices.Clone(unfinished), Draft)) {
 		if err := x.end(key, Abandoned); err != nil {

@@ -158,7 +158,7 @@ type Round struct {
 	PlanFailure *message.PlanRejected   `json:"plan_failure,omitempty"`
 	Answer      Ref                     `json:"answer"` // zero while unanswered
 	Directive   *message.PlanDirective  `json:"directive,omitempty"`
-	Megrams     []string                `json:"megrams,omitempty"` // "type:ordinal" already written for it
+	Megrams     []string                `json:"megrams,omitempty"` // "type:ordinal" of what was already written to the memory for it
 }
 
 // Goal is what one run is to achieve and all the board remembers of it.

@@ -16,6 +16,7 @@ type boardRecord struct {
 	Brakes Brakes               `json:"brakes"`
 	Limits map[string]time.Time `json:"limits,omitempty"`
 	Rules  []string             `json:"rules,omitempty"`
+	Dreams Dreams               `json:"dreams,omitzero"`
 }
 
 const boardKey = "board"

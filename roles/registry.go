@@ -79,7 +79,7 @@ var contracts = []Contract{
 		Role: message.Memory, Tier: Tier1, Resident: true,
 		Activation: "a Megram, MemoryQuery or DreamRequest came",
 		Reads:      []string{"Megram", "MemoryFact", "MemoryForget", "NegativeFeedback", "MemoryQuery", "DreamRequest"},
-		Emits:      []message.Type{"MemoryAnswer", "Megram", "DreamReport"},
+		Emits:      []message.Type{"MemoryAnswer", "Megram", "DreamReport", "MemoryRebuilt"},
 		Speaks:     []message.Role{message.Memory},
 	},
 	{

@@ -1,6 +1,12 @@
 package message
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // MemoryQuery asks what is known about an intent and the candidate pairs of this round.
 type MemoryQuery struct {
@@ -77,17 +83,61 @@ type MemoryFact struct {
 type NegativeFeedback struct {
 	RuleID  string `json:"rule_id"`
 	Content string `json:"content"`
+	Ordinal int    `json:"ordinal"` // unique together with the cause
 }
 
-// MemoryForget takes memories away at a person's word.
+// MemoryForget takes entries out of the memory for good. The log keeps what
+// they said.
 type MemoryForget struct {
 	IDs    []string `json:"ids"`
 	Reason string   `json:"reason"`
 }
 
-// DreamRequest asks for a consolidation pass.
+// Validate refuses to forget nothing.
+func (f MemoryForget) Validate() error {
+	if len(f.IDs) == 0 || slices.Contains(f.IDs, "") {
+		return errors.New("it names no entry")
+	}
+	return nil
+}
+
+// MemoryRebuilt says that the memory's index was made anew from the log, and
+// what became of the old one.
+type MemoryRebuilt struct {
+	Reason  string `json:"reason"`
+	Kept    string `json:"kept"`    // where the old index was moved, relative to .orch; empty if there was none
+	Through uint64 `json:"through"` // the last message that is indexed
+}
+
+// The phases of a consolidation pass, in the order in which they run. DreamRebuild
+// makes the index anew from the log instead.
+const (
+	DreamContradict  = "contradict"
+	DreamBankrupt    = "bankrupt"
+	DreamConsolidate = "consolidate"
+	DreamForget      = "forget"
+	DreamRebuild     = "rebuild"
+)
+
+// DreamPhases lists the phases of a pass in their order.
+func DreamPhases() []string {
+	return []string{DreamContradict, DreamBankrupt, DreamConsolidate, DreamForget}
+}
+
+// DreamRequest asks for a consolidation pass. No phases means all of them.
 type DreamRequest struct {
 	Phases []string `json:"phases"`
+}
+
+// Validate refuses phases nobody knows.
+func (d DreamRequest) Validate() error {
+	known := append(DreamPhases(), DreamRebuild)
+	for _, p := range d.Phases {
+		if !slices.Contains(known, p) {
+			return fmt.Errorf("phase %q is none of %s", p, strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 // DreamReport says what a part of a consolidation pass did, entry by entry. The

@@ -83,6 +83,8 @@ var catalogue = []Entry{
 	row[MemoryFact](by(Human), Memory),
 	row[MemoryForget](by(Human), Memory),
 	row[NegativeFeedback](by(Planner, GGS), Memory),
+	row[MemoryForget](by(Human), Memory),
+	row[MemoryRebuilt](by(Memory), All),
 	row[DreamRequest](by(Human, Supervisor), Memory),
 	row[DreamReport](by(Memory), Human),
 	row[LateResult](by(Executor, Coder, AgentValidator, CodeReviewer, MetaValidator), All),

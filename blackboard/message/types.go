@@ -94,6 +94,9 @@ func (NegativeFeedback) Type() Type { return "NegativeFeedback" }
 // Type is "MemoryForget".
 func (MemoryForget) Type() Type { return "MemoryForget" }
 
+// Type is "MemoryRebuilt".
+func (MemoryRebuilt) Type() Type { return "MemoryRebuilt" }
+
 // Type is "DreamRequest".
 func (DreamRequest) Type() Type { return "DreamRequest" }
 
