@@ -1,20 +1,8 @@
-// Package workspace moves git branches so that a crash at any moment neither
-// loses a commit nor moves a branch twice.
-//
-// It owns the order of a merge: said durably before the ref moves, moved by
-// compare-and-swap, said again after. It promises that a merge that was cut off
-// is finished, or found finished, by whoever looks next. It never decides what
-// is merged, never touches a working tree, and takes no part of the
-// repository's own hooks or configuration.
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 
 	"orch/blackboard"
@@ -102,25 +90,11 @@ func commitAt(ctx context.Context, repo, ref string) (string, error) {
 // contains tells whether commit to is reachable from commit from.
 func contains(ctx context.Context, repo, from, to string) (bool, error) {
 	_, err := git(ctx, repo, "merge-base", "--is-ancestor", to, from)
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
+	if no(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("look for %.12s in %.12s: %w", to, from, err)
 	}
 	return true, nil
-}
-
-// git runs git without the repository's hooks and returns its trimmed output.
-// An exit code of 1 comes back as the *exec.ExitError itself.
-func git(ctx context.Context, repo string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", repo, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() != 1 {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(errs.Bytes()))
-	}
-	return strings.TrimSpace(out.String()), err
 }

@@ -1,0 +1,259 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Harvested is what a workspace holds that its repository now holds too.
+type Harvested struct {
+	Head     Commit   // the last commit, leftovers included
+	Left     bool     // a commit was made of what was not committed
+	Commits  int      // from the base to the head
+	Changed  []string // paths that differ between base and head
+	Conflict bool     // something was half merged or rebased; its files were taken as they lay
+}
+
+// Leftover says how a commit is made of what a workspace holds uncommitted.
+type Leftover struct {
+	Message string
+	Name    string
+	Email   string
+}
+
+// TamperedError says that a workspace is no longer what was made.
+type TamperedError struct{ Path, What string }
+
+func (e *TamperedError) Error() string { return e.Path + ": " + e.What }
+
+// RewrittenError says that the work no longer builds on its base.
+type RewrittenError struct{ Base, Head Commit }
+
+func (e *RewrittenError) Error() string {
+	return fmt.Sprintf("commit %.12s does not build on %.12s, where the work began", e.Head, e.Base)
+}
+
+// Hint names what to do.
+func (e *RewrittenError) Hint() string { return "git rebase --onto the base commit, then submit again" }
+
+// Harvest brings everything a workspace holds into the repository and pins it
+// under ref: its commits, and one more of what is not committed. The workspace
+// is not trusted: its settings, hooks and filters are never read, because git
+// runs on the repository's own and only borrows the workspace's objects and
+// files. Nested repositories are left out. The workspace is not changed but
+// for its branch and index, which follow the commit made of leftovers.
+func (r Repo) Harvest(ctx context.Context, path, ref string, base Commit, left Leftover) (Harvested, error) {
+	var h Harvested
+	own, err := openOwn(path)
+	if err != nil {
+		return h, err
+	}
+	defer own.Close()
+	head, branch, err := own.head()
+	if err != nil {
+		return h, err
+	}
+	h.Head, h.Conflict = head, own.halfDone()
+	seen, err := r.look(ctx, own, head)
+	if err != nil {
+		return h, fmt.Errorf("read what is in %s: %w", path, err)
+	}
+	defer seen.Close()
+	borrowed := call{dir: r.Dir, env: []string{borrowing(own.objects())}}
+	if have, err := borrowed.text(ctx, "rev-parse", "--verify", string(head)+"^{tree}"); err != nil {
+		return h, &TamperedError{path, "its HEAD names no commit: " + err.Error()}
+	} else if h.Left = have != seen.tree; h.Left {
+		if h.Head, err = borrowed.commit(ctx, seen.tree, left, head); err != nil {
+			return h, fmt.Errorf("commit what was left in %s: %w", path, err)
+		}
+	}
+	if err := r.bring(ctx, borrowed, h.Head); err != nil {
+		return h, fmt.Errorf("bring the commits of %s over: %w", path, err)
+	}
+	if err := r.Pin(ctx, ref, h.Head); err != nil {
+		return h, err
+	}
+	if h.Left {
+		if err := own.follow(branch, h.Head, seen.index); err != nil {
+			return h, fmt.Errorf("move the branch of %s: %w", path, err)
+		}
+	}
+	return h, r.describe(ctx, base, &h)
+}
+
+// describe says how the head differs from the base.
+func (r Repo) describe(ctx context.Context, base Commit, h *Harvested) error {
+	if on, err := r.Contains(ctx, h.Head, base); err != nil {
+		return err
+	} else if !on {
+		return &RewrittenError{base, h.Head}
+	}
+	n, err := git(ctx, r.Dir, "rev-list", "--count", string(base)+".."+string(h.Head))
+	if err != nil {
+		return fmt.Errorf("count the commits: %w", err)
+	}
+	if _, err := fmt.Sscan(n, &h.Commits); err != nil {
+		return fmt.Errorf("count the commits: %w", err)
+	}
+	h.Changed, err = r.Changed(ctx, base, h.Head)
+	return err
+}
+
+// Changed lists the paths that differ between two commits.
+func (r Repo) Changed(ctx context.Context, from, to Commit) ([]string, error) {
+	out, err := call{dir: r.Dir, args: []string{"diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", string(from), string(to)}}.run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("compare %.12s and %.12s: %w", from, to, err)
+	}
+	return paths(out), nil
+}
+
+// Differs tells whether the files of a workspace differ from a commit, without
+// trusting the workspace.
+func (r Repo) Differs(ctx context.Context, path string, c Commit) (bool, error) {
+	own, err := openOwn(path)
+	if err != nil {
+		return true, err
+	}
+	defer own.Close()
+	seen, err := r.look(ctx, own, c)
+	if err != nil {
+		return false, fmt.Errorf("read what is in %s: %w", path, err)
+	}
+	defer seen.Close()
+	want, err := r.Tree(ctx, c)
+	return err == nil && seen.tree != want, err
+}
+
+// sight is what the files of a workspace come to.
+type sight struct {
+	tree  string
+	index string // path of the index the tree was made from
+}
+
+// Close removes the index.
+func (s sight) Close() error { return os.RemoveAll(filepath.Dir(s.index)) }
+
+// look makes a tree of the files of a workspace, starting from a commit, on an
+// index of its own. Ignored files, submodules, nested repositories and the
+// board stay as they are in the commit.
+func (r Repo) look(ctx context.Context, own *ownGit, from Commit) (s sight, err error) {
+	dir, err := os.MkdirTemp("", "orch-index-")
+	if err != nil {
+		return s, err
+	}
+	s.index = filepath.Join(dir, "index")
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	at := call{dir: own.path, env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + own.path, "GIT_INDEX_FILE=" + s.index, borrowing(own.objects())}}
+	if _, err := at.text(ctx, "read-tree", string(from)); err != nil {
+		return s, err
+	}
+	if err := hideBoard(ctx, at); err != nil {
+		return s, err
+	}
+	specs, err := foreign(ctx, at)
+	if err != nil {
+		return s, err
+	}
+	nested, err := nestedRepos(own.path)
+	if err != nil {
+		return s, err
+	}
+	for _, n := range nested {
+		specs = append(specs, ":(exclude,top,literal)"+n)
+	}
+	add := at.with("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
+	add.stdin = strings.NewReader(strings.Join(specs, "\x00"))
+	if _, err := add.run(ctx); err != nil {
+		return s, err
+	}
+	s.tree, err = at.text(ctx, "write-tree")
+	return s, err
+}
+
+// foreign are the pathspecs of everything but the board and the submodules.
+func foreign(ctx context.Context, at call) ([]string, error) {
+	out, err := at.with("ls-files", "-s", "-z").run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	specs := []string{".", ":(exclude,top,literal).orch"}
+	for _, entry := range paths(out) {
+		if mode, name, ok := strings.Cut(entry, "\t"); ok && strings.HasPrefix(mode, "160000 ") {
+			specs = append(specs, ":(exclude,top,literal)"+name)
+		}
+	}
+	return specs, nil
+}
+
+// nestedRepos finds repositories inside a workspace: git would ask them about
+// their state, on their own settings.
+func nestedRepos(root string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Name() != ".git" || p == root {
+			return nil
+		}
+		if dir := filepath.Dir(p); dir != root {
+			rel, err := filepath.Rel(root, dir)
+			if err != nil {
+				return err
+			}
+			found = append(found, filepath.ToSlash(rel))
+		}
+		if d.IsDir() {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return found, err
+}
+
+// bring copies the objects a commit needs into the repository, each one
+// checked, and none of the workspace's settings read.
+func (r Repo) bring(ctx context.Context, borrowed call, head Commit) error {
+	file, err := os.CreateTemp("", "orch-pack-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	have, err := git(ctx, r.Dir, "for-each-ref", "--format=^%(objectname)")
+	if err != nil {
+		return err
+	}
+	pack := borrowed.with("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset")
+	pack.stdin, pack.out = strings.NewReader(string(head)+"\n"+have+"\n"), file
+	if _, err := pack.run(ctx); err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = call{dir: r.Dir, stdin: file, args: []string{"index-pack", "--stdin", "--strict", "--fix-thin"}}.run(ctx)
+	return err
+}
+
+// commit makes a commit of a tree.
+func (c call) commit(ctx context.Context, tree string, l Leftover, parents ...Commit) (Commit, error) {
+	args := []string{"commit-tree", tree}
+	for _, p := range parents {
+		args = append(args, "-p", string(p))
+	}
+	with := c.with(append(args, "-F", "-")...)
+	with.stdin = strings.NewReader(l.Message + "\n")
+	with.env = append(with.env, "GIT_AUTHOR_NAME="+l.Name, "GIT_AUTHOR_EMAIL="+l.Email, "GIT_COMMITTER_NAME="+l.Name, "GIT_COMMITTER_EMAIL="+l.Email)
+	out, err := with.run(ctx)
+	return Commit(strings.TrimSpace(string(out))), err
+}
