@@ -3,7 +3,9 @@ package roles
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -93,5 +95,19 @@ func TestSlug(t *testing.T) {
 	}
 	if GoalSlug("!!!") != "goal" {
 		t.Error("a goal without a name")
+	}
+}
+
+func TestFactSpace(t *testing.T) {
+	if got := FactSpace("  Always use\tYARN: never npm "); got != "fact:always_use_yarn:_never_npm" {
+		t.Errorf("got %q", got)
+	}
+	long := strings.Repeat("wörter ", 40)
+	a, b := FactSpace(long+"a"), FactSpace(long+"b")
+	if a == b || len(a) > len("fact:")+factSpaceBytes+20 || !utf8.ValidString(a) {
+		t.Errorf("long facts: %q and %q", a, b)
+	}
+	if FactSpace("immer Garn") == FactSpace("总是用纱线") || FactSpace("总是用纱线") == FactSpace("总是用棉线") {
+		t.Error("different facts share a space")
 	}
 }

@@ -1,6 +1,8 @@
 package roles
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"unicode"
 
@@ -19,6 +21,20 @@ const (
 // first twelve runes in a script without spaces, so that no two intents share
 // a space because nothing was left of either.
 func IntentSpace(intent string) string { return "intent:" + Slug(intent) }
+
+// factSpaceBytes bounds the words of a fact in the name of its space.
+const factSpaceBytes = 80
+
+// FactSpace is the memory space of a fact that a person declares: all of its
+// words, so that the same words again are the same fact and others are not.
+func FactSpace(text string) string {
+	name := strings.Join(strings.Fields(strings.ToLower(text)), "_")
+	if len(name) > factSpaceBytes {
+		sum := sha256.Sum256([]byte(name))
+		name = strings.ToValidUTF8(name[:factSpaceBytes], "") + "-" + hex.EncodeToString(sum[:8])
+	}
+	return "fact:" + name
+}
 
 // Slug joins the first words of a text, in lower case, by underscores.
 func Slug(text string) string { return firstWords(text, slugWords) }

@@ -11,8 +11,9 @@ import (
 type Decision struct {
 	Directive *message.PlanDirective
 	Final     *message.FinalResult
-	Megrams   []message.Megram // to be written before the directive or result
-	Trace     []string         // figures and rules, in the order they were applied
+	Megrams   []message.Megram           // to be written before the directive or result
+	Feedback  []message.NegativeFeedback // after the Megrams
+	Trace     []string                   // figures and rules, in the order they were applied
 }
 
 // Body is the message that answers the round.
@@ -86,6 +87,7 @@ func Decide(policyName string, p Params, h History, now time.Time, newID func() 
 		d.Directive = s.order(pol.name(), h, r)
 	}
 	d.Megrams = s.megrams(h, r, now, newID)
+	d.Feedback = s.feedback(h, r)
 	return d, nil
 }
 

@@ -14,7 +14,7 @@ import (
 // and without decay.
 const (
 	levelCommonSense = "C"
-	factStrength     = 0.9
+	factStrength     = 1 // like a fact that is added by hand
 )
 
 // remember is the decision about a goal that is a fact to remember, not work to
@@ -28,7 +28,7 @@ func remember(policy string, g blackboard.Goal, now time.Time, newID func() stri
 			Rationale: "It is a fact to remember, not work to do.",
 		},
 		Megrams: []message.Megram{{
-			ID: newID(), Level: levelCommonSense, CreatedAt: now, Space: roles.IntentSpace(g.Spec.Intent), Entity: roles.LocalEntity,
+			ID: newID(), Level: levelCommonSense, CreatedAt: now, Space: roles.FactSpace(words), Entity: roles.LocalEntity,
 			Content: message.MegramContent{Lesson: words, Tags: g.Spec.Tags, Category: categoryFact},
 			State:   message.Accept, F: factStrength, Sigma: 1, Ordinal: 1,
 		}},

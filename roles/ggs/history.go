@@ -20,9 +20,11 @@ type Round struct {
 // All but the last have been answered.
 type History struct {
 	Goal   message.GoalID
-	Intent string // of the TaskSpec, for people; may be empty
-	Space  string // memory space of the intent; empty: intent:<goal>
-	Strict bool   // every criterion is required
+	Intent string              // of the TaskSpec, for people; may be empty
+	Space  string              // memory space of the intent; empty: intent:<goal>
+	Tags   []string            // of the TaskSpec: what is learned is found by them
+	Rules  []message.SOPRecord // of the memory, under which the last plan was made
+	Strict bool                // every criterion is required
 	Rounds []Round
 }
 

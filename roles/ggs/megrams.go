@@ -23,6 +23,12 @@ var matrix = map[message.Directive]weights{
 	message.Refine:         {0.10, +0.5, 0.5},
 }
 
+// How a pair is filed.
+const (
+	toolSpace  = "tool:"
+	pathEntity = "path:"
+)
+
 // The kinds of what was learned.
 const (
 	categoryFact       = "fact"
@@ -56,19 +62,15 @@ func (n *notebook) pair(state message.Directive, w weights, p message.Pair, cate
 	if p.Tool == "" || p.Target == "" {
 		return // nothing to find it by
 	}
-	n.write(state, w, "tool:"+p.Tool, "path:"+p.Target, category, lesson)
+	n.write(state, w, toolSpace+p.Tool, pathEntity+p.Target, category, lesson)
 }
 
 // megrams is what a round teaches: see "What is remembered" in docs/controller.md.
 func (s situation) megrams(h History, r ruling, now time.Time, newID func() string) []message.Megram {
-	space := h.Space
-	if space == "" {
-		space = "intent:" + string(h.Goal)
-	}
-	n := &notebook{tags: []string{string(h.Goal)}, now: now, id: newID}
+	n := &notebook{tags: h.Tags, now: now, id: newID}
 	switch {
 	case r.ends() || r.directive == message.Accept:
-		s.noteEnd(n, r, space)
+		s.noteEnd(n, r, h)
 	case len(r.tasks) > 0:
 		for _, t := range r.tasks {
 			s.noteTask(n, t)
@@ -79,9 +81,13 @@ func (s situation) megrams(h History, r ruling, now time.Time, newID func() stri
 	return n.list
 }
 
-// noteEnd writes how the goal ended, and which approaches brought it home after
-// the old ones had been ruled out.
-func (s situation) noteEnd(n *notebook, r ruling, space string) {
+// noteEnd writes how the goal ended, what brought it home, and which approaches
+// did so after the old ones had been ruled out.
+func (s situation) noteEnd(n *notebook, r ruling, h History) {
+	space := h.Space
+	if space == "" {
+		space = "intent:" + string(h.Goal)
+	}
 	category, verb := categoryProcedure, "worked"
 	if r.directive == message.Abandon {
 		category, verb = categoryConstraint, "was given up"
@@ -91,10 +97,33 @@ func (s situation) noteEnd(n *notebook, r ruling, space string) {
 		lesson += " with " + t
 	}
 	n.write(r.directive, matrix[r.directive], space, roles.LocalEntity, category, lesson)
-	before := s.before()
-	if before == nil || r.directive == message.Abandon {
+	if r.directive == message.Abandon {
 		return
 	}
+	for _, o := range s.now().outcomes {
+		if o.Status == message.Matched {
+			n.pair(r.directive, matrix[r.directive], pairOf(o), categoryProcedure, label(pairOf(o))+" worked"+partOf(o, h))
+		}
+	}
+	if before := s.before(); before != nil && r.directive == message.Accept {
+		s.noteBreakthroughs(n, before)
+	}
+}
+
+// partOf names what an outcome was good for.
+func partOf(o message.SubTaskOutcome, h History) string {
+	if h.Intent == "" {
+		return ""
+	}
+	if o.Slot == "" {
+		return fmt.Sprintf(" for “%s”", short(h.Intent))
+	}
+	return fmt.Sprintf(" as %s of “%s”", o.Slot, short(h.Intent))
+}
+
+// noteBreakthroughs writes which new pairs were accepted in the plan after an
+// order to do something different in kind.
+func (s situation) noteBreakthroughs(n *notebook, before *message.PlanDirective) {
 	for _, o := range s.now().outcomes {
 		if o.Status == message.Matched && broke(before, slotOf(o)) && !s.ranBefore(o) {
 			n.pair(message.BreakSymmetry, matrix[message.BreakSymmetry], pairOf(o), categoryProcedure,
@@ -190,19 +219,32 @@ func (s situation) noteDeadEnd(n *notebook, p message.Pair) {
 	n.pair(message.ChangePath, matrix[message.ChangePath], p, categoryFact, label(p)+" led nowhere this time; the approach is not to blame")
 }
 
-// noteWrong speaks against an approach on the target it failed on.
+// noteWrong speaks against an approach on the target it failed on. Where the
+// evidence says that something was missing or not allowed, the approach is not
+// to blame: the memory must not keep it from being tried once that has changed.
 func (s situation) noteWrong(n *notebook, state message.Directive, t suspect) {
 	if !blockable(t.Approach) {
 		return
 	}
-	why := ""
+	pair := pairOf(t.SubTaskOutcome)
+	switch evidence(t) {
+	case kindTransient:
+		return
+	case kindTool, kindPermission:
+		n.pair(message.ChangePath, matrix[message.ChangePath], pair, categoryFact, label(pair)+" could not run: what it needs was missing or not allowed"+because(t))
+		return
+	}
+	n.pair(state, matrix[message.ChangeApproach], pair, categoryConstraint, label(pair)+" does not work"+because(t))
+}
+
+// because is the first failed criterion of a task with its evidence.
+func because(t suspect) string {
 	for _, c := range t.criteria {
 		if c.weight > 0 {
-			why = fmt.Sprintf(": %s (%s)", c.Criterion, short(c.Evidence))
-			break
+			return fmt.Sprintf(": %s (%s)", c.Criterion, short(c.Evidence))
 		}
 	}
-	n.pair(state, matrix[message.ChangeApproach], pairOf(t.SubTaskOutcome), categoryConstraint, label(pairOf(t.SubTaskOutcome))+" does not work"+why)
+	return ""
 }
 
 // noteBetter speaks for a pair that came out better than the run of its slot before.

@@ -1,6 +1,7 @@
 package ggs
 
 import (
+	"slices"
 	"testing"
 
 	"orch/blackboard/message"
@@ -46,12 +47,23 @@ func TestWhatIsRemembered(t *testing.T) {
 			[]row{{message.Refine, "tool:a", "path:y", 0.10, 0.5, 0.5}}},
 		"but not one that came out worse": {V08, []Round{request(one("a", "x", 4, 2, 0)), request(one("a", "y", 4, 4, 0))}, nil},
 		"accept after break_symmetry": {V08, []Round{wrong, summary(one("b", "x", 4, 0, 0))},
-			[]row{{message.Accept, intent, "env:local", 0.90, 1, 0.05}, {message.BreakSymmetry, "tool:b", "path:x", 0.75, 1, 0.05}}},
+			[]row{{message.Accept, intent, "env:local", 0.90, 1, 0.05}, {message.Accept, "tool:b", "path:x", 0.90, 1, 0.05},
+				{message.BreakSymmetry, "tool:b", "path:x", 0.75, 1, 0.05}}},
 		"success, not after break_symmetry": {V08, []Round{request(one("a", "x", 4, 4, 0)), request(one("b", "x", 10, 2, 0))},
 			[]row{{message.Success, intent, "env:local", 0.80, 1, 0.05}}},
 		"a kept task did not break anything": {V08, []Round{request(one("a", "x", 4, 4, 4), ran("u", "k", "y", pass("c"))),
 			summary(one("b", "x", 4, 0, 0), ran("u", "k", "y", pass("c")))},
-			[]row{{message.Accept, intent, "env:local", 0.90, 1, 0.05}, {message.BreakSymmetry, "tool:b", "path:x", 0.75, 1, 0.05}}},
+			[]row{{message.Accept, intent, "env:local", 0.90, 1, 0.05}, {message.Accept, "tool:b", "path:x", 0.90, 1, 0.05},
+				{message.Accept, "tool:k", "path:y", 0.90, 1, 0.05}, {message.BreakSymmetry, "tool:b", "path:x", 0.75, 1, 0.05}}},
+		"success after break_symmetry is no acceptance": {V08, []Round{wrong, request(one("b", "x", 10, 2, 0), ran("v", "b2", "y", pass("c")))},
+			[]row{{message.Success, intent, "env:local", 0.80, 1, 0.05}, {message.Success, "tool:b2", "path:y", 0.80, 1, 0.05}}},
+		"a missing tool is not held against the approach": {LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))},
+			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
+		"nor is a permission that is not given": {LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "permission"))},
+			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
+		"nor under v0.8": {V08, []Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))},
+			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
+		"a whole backend is never held responsible": {LikeForLike, []Round{request(one("shell", "x", 4, 4, 4))}, nil},
 		"abandon": {V08, []Round{wrong, at(5*taskBudgetMS, request(one("b", "x", 4, 4, 4)))},
 			[]row{{message.Abandon, intent, "env:local", 0.95, -1, 0.05}}},
 		"standing orders were written before": {LikeForLike, []Round{wrong, noPlan("x")}, nil},
@@ -86,5 +98,50 @@ func TestIntentWithoutASpaceIsNamedAfterTheGoal(t *testing.T) {
 	h.Space = ""
 	if m := decide(t, LikeForLike, Defaults(LikeForLike), h).Megrams[0]; m.Space != "intent:goal" {
 		t.Errorf("space %q", m.Space)
+	}
+}
+
+func TestFollowingARuleIntoFailureSpeaksAgainstIt(t *testing.T) {
+	rules := []message.SOPRecord{
+		{ID: "wrong", Space: "tool:a", Entity: "path:x", Sigma: 1},
+		{ID: "other target", Space: "tool:a", Entity: "path:y", Sigma: 1},
+		{ID: "a constraint", Space: "tool:a", Entity: "path:x", Sigma: -1},
+		{ID: "a fact", Space: "fact:always use yarn", Entity: "env:local", Sigma: 1},
+	}
+	for name, c := range map[string]struct {
+		rounds []Round
+		want   []string
+	}{
+		"the approach is blocked":     {[]Round{request(one("a", "x", 4, 4, 4))}, []string{"wrong"}},
+		"it is refined":               {[]Round{request(one("a", "x", 4, 2, 0))}, nil},
+		"the path is changed":         {[]Round{request(one("a", "x", 4, 4, 0))}, nil},
+		"a tool was missing":          {[]Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))}, nil},
+		"another pair failed":         {[]Round{request(one("b", "x", 4, 4, 4))}, nil},
+		"it worked":                   {[]Round{summary(one("a", "x", 4, 0, 0))}, nil},
+		"the budget is spent on it":   {[]Round{at(5*taskBudgetMS, request(one("a", "x", 4, 4, 4)))}, []string{"wrong"}},
+		"spent, but not by its logic": {[]Round{at(5*taskBudgetMS, request(one("a", "x", 4, 4, 0)))}, nil},
+	} {
+		h := history(c.rounds...)
+		h.Rules = rules
+		var got []string
+		for i, f := range decide(t, LikeForLike, Defaults(LikeForLike), h).Feedback {
+			got = append(got, f.RuleID)
+			if f.Ordinal != i+1 || f.Content == "" {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: against %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestMegramsAreFoundByTheTagsOfTheGoal(t *testing.T) {
+	h := history(request(one("a", "x", 4, 4, 4)))
+	h.Tags = []string{"tests", "go"}
+	for _, m := range decide(t, LikeForLike, Defaults(LikeForLike), h).Megrams {
+		if !slices.Equal(m.Content.Tags, h.Tags) {
+			t.Errorf("tags %v", m.Content.Tags)
+		}
 	}
 }

@@ -126,7 +126,10 @@ func openQuestion(g blackboard.Goal) question {
 }
 
 func historyOf(g blackboard.Goal) History {
-	h := History{Goal: g.ID, Intent: g.Spec.Intent, Space: roles.IntentSpace(g.Spec.Intent), Strict: g.Input.Strict}
+	h := History{Goal: g.ID, Intent: g.Spec.Intent, Space: roles.IntentSpace(g.Spec.Intent), Strict: g.Input.Strict, Tags: g.Spec.Tags}
+	if a := g.Calibration.Answer; a != nil {
+		h.Rules = a.SOPs
+	}
 	for _, round := range g.Rounds {
 		h.Rounds = append(h.Rounds, Round{Request: round.Request, Summary: round.Summary, PlanFailure: round.PlanFailure, Directive: round.Directive})
 	}
@@ -137,12 +140,20 @@ func historyOf(g blackboard.Goal) History {
 var errAnswered = errors.New("already answered")
 
 func (r *Resident) commit(ctx context.Context, g blackboard.Goal, q question, d Decision) error {
-	for _, m := range d.Megrams {
-		name := fmt.Sprintf("%s:%d", m.Type(), m.Ordinal)
+	write := func(body message.Body, ordinal int) error {
+		name := fmt.Sprintf("%s:%d", body.Type(), ordinal)
 		if slices.Contains(q.written, name) {
-			continue
+			return nil
 		}
-		if err := r.say(ctx, g.ID, q.cause, m, name); err != nil {
+		return r.say(ctx, g.ID, q.cause, body, name)
+	}
+	for _, m := range d.Megrams {
+		if err := write(m, m.Ordinal); err != nil {
+			return err
+		}
+	}
+	for _, f := range d.Feedback {
+		if err := write(f, f.Ordinal); err != nil {
 			return err
 		}
 	}
