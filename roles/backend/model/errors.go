@@ -12,7 +12,7 @@ type Kind string
 
 // Kinds of failure.
 const (
-	Auth        Kind = "auth"        // 401, 403: a person must fix the key
+	Auth        Kind = "auth"        // 401, 402, 403: a person must fix the key, or the account has no credit left
 	Limit       Kind = "limit"       // 429, usage or rate limit: wait until Until, or another account
 	Overloaded  Kind = "overloaded"  // 529, 503: the provider has no room; retries are used up
 	Server      Kind = "server"      // other 5xx; retries are used up
@@ -23,6 +23,7 @@ const (
 	BadRequest  Kind = "bad-request" // 400, 404: configuration, such as an unknown model
 	Refused     Kind = "refused"     // the model declined
 	Ended       Kind = "ended"       // an agent process ended without its result event
+	Cancelled   Kind = "cancelled"   // the caller's context ended; Cause is its error
 )
 
 // Error is a failure of a Client.
@@ -55,6 +56,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 func (e *Error) Hint() string {
 	switch e.Kind {
 	case Auth:
+		if e.Status != 401 && e.Status != 403 && e.Status != 0 {
+			return "add credit to the account, or choose another model in .orch/config.yaml"
+		}
 		return "set the key the configuration names, then: orch doctor"
 	case BadRequest:
 		return "check models in .orch/config.yaml, then: orch doctor"

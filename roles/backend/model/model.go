@@ -59,6 +59,9 @@ type Turn struct {
 	Text    string
 	Calls   []Call   // of the assistant
 	Results []Result // by ToolSays, one for each call of the turn before
+	// Echo is the Response.Echo this turn of the assistant came with. Some
+	// providers refuse the turn after a tool call without it.
+	Echo json.RawMessage
 }
 
 // Tool is something the model may ask for.
@@ -104,8 +107,13 @@ type Response struct {
 	Text  string // without reasoning blocks the provider marks as such
 	Calls []Call
 	Stop  Stop
+	// Usage sums every try. InputTokens counts all input, CachedTokens the part
+	// of it that came from the provider's cache.
 	Usage message.Usage
 	Cost  *float64 // US dollars, when the server or agent states it
+	// Echo is what the provider wants back with this turn, such as signed
+	// reasoning; hand it on unread in Turn.Echo.
+	Echo json.RawMessage
 	// Session is the agent's own session id, for the record; empty for plain models.
 	Session string
 }
