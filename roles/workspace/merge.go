@@ -65,11 +65,36 @@ func Settle(ctx context.Context, b Board, repo string, goal message.GoalID, caus
 	if err != nil {
 		return fmt.Errorf("read the merged tree: %w", err)
 	}
-	merged := message.Merged{Task: m.Task, From: m.From, To: m.To, Tree: tree}
+	drift, err := metFirstBy(ctx, repo, m)
+	if err != nil {
+		return err
+	}
+	merged := message.Merged{Task: m.Task, From: m.From, To: m.To, Tree: tree, DriftCommits: drift}
 	if _, err := b.Append(ctx, about(goal, m.Task, cause, merged)); err != nil {
 		return fmt.Errorf("record the merge of %s: %w", m.Task, err)
 	}
 	return nil
+}
+
+// driftCommits bounds how many commits a Merged names.
+const driftCommits = 100
+
+// metFirstBy lists the commits of the branch that the merged work never saw,
+// newest first.
+func metFirstBy(ctx context.Context, repo string, m message.MergeStarting) ([]string, error) {
+	parents, err := git(ctx, repo, "rev-list", "--parents", "--max-count=1", m.To)
+	if err != nil {
+		return nil, fmt.Errorf("read the parents of %.12s: %w", m.To, err)
+	}
+	family := strings.Fields(parents)
+	if len(family) != 3 {
+		return []string{}, nil // the branch was only moved forward
+	}
+	out, err := git(ctx, repo, "rev-list", fmt.Sprintf("--max-count=%d", driftCommits), m.From, "^"+family[2])
+	if err != nil {
+		return nil, fmt.Errorf("list what came meanwhile: %w", err)
+	}
+	return strings.Fields(out), nil
 }
 
 func about(goal message.GoalID, task message.TaskID, cause message.ID, body message.Body) message.Message {

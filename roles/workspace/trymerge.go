@@ -13,7 +13,6 @@ type Candidate struct {
 	Commit             Commit   // the merge commit; empty when there are conflicts
 	Tree               string   // of the merge commit
 	Conflicts          []string // paths both sides changed in ways that do not fit
-	Drift              []Commit // commits of ours the other side never saw, newest first
 }
 
 // TryMerge merges theirs into ours in the object store only: no working tree
@@ -38,27 +37,11 @@ func (r Repo) TryMerge(ctx context.Context, ours, theirs Commit, said Leftover) 
 		return c, nil
 	}
 	c.Tree = named[0]
-	if c.Drift, err = r.drift(ctx, c.Base, ours); err != nil {
-		return c, err
-	}
 	c.Commit, err = call{dir: r.Dir}.commit(ctx, c.Tree, said, ours, theirs)
 	if err != nil {
 		return c, fmt.Errorf("merge %.12s into %.12s: %w", theirs, ours, err)
 	}
 	return c, nil
-}
-
-// drift lists what came to a branch since a commit.
-func (r Repo) drift(ctx context.Context, since, at Commit) ([]Commit, error) {
-	out, err := git(ctx, r.Dir, "rev-list", string(since)+".."+string(at))
-	if err != nil {
-		return nil, fmt.Errorf("list what came meanwhile: %w", err)
-	}
-	var all []Commit
-	for _, c := range strings.Fields(out) {
-		all = append(all, Commit(c))
-	}
-	return all, nil
 }
 
 // Lost checks a merge by another way than the one that made it: what a side
