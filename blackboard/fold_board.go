@@ -1,6 +1,7 @@
 package blackboard
 
 import (
+	"fmt"
 	"maps"
 	"time"
 
@@ -96,7 +97,11 @@ func (x *tx) budgetReached(b message.BudgetReached) error {
 	if x.m.Goal == "" {
 		return x.refuse("it names no goal")
 	}
-	return x.suspendGoal(WhyBudget, "the cap on "+b.Cap+" is reached", "orch resume")
+	command := "orch resume" // after a change of the configuration
+	if b.Cap == message.CapCost {
+		command = "orch resume --max-cost N"
+	}
+	return x.suspendGoal(WhyBudget, fmt.Sprintf("the cap on %s is reached: $%.4g of $%.4g", b.Cap, b.Used, b.Limit), command)
 }
 
 func (x *tx) circuitBreaker(b message.CircuitBreaker) error {
@@ -158,11 +163,17 @@ func (x *tx) openApproval(goal message.GoalID) (string, bool) {
 	return "", false
 }
 
-func (x *tx) resumed(message.Resumed) error {
+func (x *tx) resumed(b message.Resumed) error {
+	if !finite(b.MaxCost) || b.MaxCost < 0 || b.MaxCost > 0 && x.m.Goal == "" {
+		return x.refuse("a new cap of %v for goal %q", b.MaxCost, x.m.Goal)
+	}
 	if x.m.Goal != "" {
 		g, err := x.liveGoal()
 		if err != nil {
 			return err
+		}
+		if b.MaxCost > 0 {
+			g.Input.Budget.MaxCost = b.MaxCost // what the person said at first is in the log
 		}
 		x.reopen(g)
 		if g.Status != GoalOpen {

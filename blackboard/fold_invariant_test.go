@@ -303,7 +303,7 @@ func TestInvariant_NothingStartsUnderABrakeOrOutsideAnOpenGoal(t *testing.T) {
 	c.say(message.BudgetReached{Cap: "cost"}, inGoal("g"))
 	err := c.refused("SUSPENDED (budget)", b, inGoal("g"))
 	var hinted interface{ Hint() string }
-	if !errors.As(err, &hinted) || hinted.Hint() != "`orch resume`" {
+	if !errors.As(err, &hinted) || hinted.Hint() != "`orch resume --max-cost N`" {
 		t.Errorf("got %#v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package blackboard
 
 import (
+	"maps"
 	"slices"
 
 	"orch/blackboard/message"
@@ -38,6 +39,50 @@ func (x *tx) stepStarting(b message.StepStarting) error {
 		m.Running++
 		m.Steps++
 		m.Reserved += b.Reserve
+		m.byRole(b.Role, 0, b.Reserve)
+	}
+	return nil
+}
+
+// byRole adds to what a role spent and reserves. The map is never written to
+// after it is in the table.
+func (m *meter) byRole(role message.Role, cost, reserve float64) {
+	if cost == 0 && reserve == 0 {
+		return
+	}
+	m.ByRole = maps.Clone(m.ByRole)
+	if m.ByRole == nil {
+		m.ByRole = map[message.Role]Spend{}
+	}
+	s := m.ByRole[role]
+	s.Cost += cost
+	s.Reserved = max(0, s.Reserved+reserve)
+	m.ByRole[role] = s
+}
+
+// spent books what a step cost to its task, and to what its role usually costs.
+func (x *tx) spent(b message.StepEnded) {
+	if b.Cost == 0 {
+		return
+	}
+	if t := x.tasks.edit(b.Subject); t != nil {
+		t.Cost += b.Cost
+	}
+	r := x.board()
+	r.Usual = maps.Clone(r.Usual)
+	if r.Usual == nil {
+		r.Usual = map[message.Role][]float64{}
+	}
+	last := append(slices.Clone(r.Usual[b.Role]), b.Cost)
+	r.Usual[b.Role] = last[max(0, len(last)-usualSteps):]
+}
+
+// checkSpent refuses parts that are no amounts.
+func (x *tx) checkSpent(b message.StepEnded) error {
+	for _, s := range b.Spent {
+		if !finite(s.Cost) || s.Cost < 0 {
+			return x.refuse("%s cost %v", s.Model, s.Cost)
+		}
 	}
 	return nil
 }
@@ -101,6 +146,9 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	case !finite(b.Cost) || b.Cost < 0:
 		return x.refuse("it cost %v", b.Cost)
 	}
+	if err := x.checkSpent(b); err != nil {
+		return err
+	}
 	a.Ended, a.Class, a.Exit = x.ref, b.Class, b.Exit
 	switch b.Class {
 	case message.EndCrash, message.EndTimeout:
@@ -111,6 +159,7 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	if x.agents.peek(string(b.Agent)) != nil {
 		x.agents.put(string(b.Agent), nil)
 	}
+	x.spent(b)
 	if a.Goal == "" {
 		return nil
 	}
@@ -119,8 +168,12 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	m.Running--
 	m.Cost += b.Cost
 	m.Reserved -= a.Reserve
+	m.byRole(b.Role, b.Cost, -a.Reserve)
 	if m.Running == 0 {
 		m.Reserved = 0 // no rounding error outlives the steps
+	}
+	if slices.ContainsFunc(b.Spent, func(s message.Spent) bool { return s.Unpriced }) {
+		m.Unpriced++
 	}
 	if g := x.goals.peek(string(a.Goal)); g != nil && g.Status == GoalEnded {
 		x.activations.put(key.key(), nil)

@@ -74,6 +74,7 @@ type Task struct {
 	BlockedKind   string   `json:"blocked_kind,omitempty"` // retries_exhausted, spec, …
 	HumanNotes    []string `json:"human_notes,omitempty"`
 	Output        string   `json:"output,omitempty"` // of a task finished by hand
+	Cost          float64  `json:"cost,omitempty"`   // US dollars spent by steps on it
 
 	Review Review `json:"review,omitzero"` // of an exact commit, where there is one
 }
@@ -185,13 +186,21 @@ type Goal struct {
 	FinalRef     Ref                       `json:"final_ref"`
 	Megrams      []string                  `json:"megrams,omitempty"` // "type:ordinal" written about a fact that needed no plan
 
-	ActiveMS   int64     `json:"active_ms"`       // time in which at least one step ran; gaps over ActiveGapMS are not counted
-	LastActive time.Time `json:"last_active"`     // end of the time counted so far
-	Running    int       `json:"running"`         // steps started and not ended
-	Cost       float64   `json:"cost"`            // US dollars spent
-	Reserved   float64   `json:"reserved"`        // by running steps
-	Steps      int       `json:"steps"`           // started so far
-	Rules      []string  `json:"rules,omitempty"` // permission rules given for this goal, as JSON
+	ActiveMS   int64                  `json:"active_ms"`         // time in which at least one step ran; gaps over ActiveGapMS are not counted
+	LastActive time.Time              `json:"last_active"`       // end of the time counted so far
+	Running    int                    `json:"running"`           // steps started and not ended
+	Cost       float64                `json:"cost"`              // US dollars spent
+	Reserved   float64                `json:"reserved"`          // by running steps
+	Unpriced   int                    `json:"unpriced"`          // steps that cost an amount nobody knows
+	ByRole     map[message.Role]Spend `json:"by_role,omitempty"` // of the roles that spent or reserved anything
+	Steps      int                    `json:"steps"`             // started so far
+	Rules      []string               `json:"rules,omitempty"`   // permission rules given for this goal, as JSON
+}
+
+// Spend is what one role took of a goal's money, in US dollars.
+type Spend struct {
+	Cost     float64 `json:"cost"`
+	Reserved float64 `json:"reserved"` // by running steps
 }
 
 // ActiveGapMS bounds what one gap between two messages of a goal adds to its

@@ -11,12 +11,13 @@ import (
 
 // boardRecord is what belongs to no goal, task or agent.
 type boardRecord struct {
-	ID     string               `json:"id"`
-	Format int                  `json:"format"`
-	Brakes Brakes               `json:"brakes"`
-	Limits map[string]time.Time `json:"limits,omitempty"`
-	Rules  []string             `json:"rules,omitempty"`
-	Dreams Dreams               `json:"dreams,omitzero"`
+	ID     string                     `json:"id"`
+	Format int                        `json:"format"`
+	Brakes Brakes                     `json:"brakes"`
+	Limits map[string]time.Time       `json:"limits,omitempty"`
+	Rules  []string                   `json:"rules,omitempty"`
+	Usual  map[message.Role][]float64 `json:"usual,omitempty"` // cost of each role's last steps that cost anything, oldest first
+	Dreams Dreams                     `json:"dreams,omitzero"`
 }
 
 const boardKey = "board"
@@ -43,6 +44,19 @@ func (s *State) Limits() map[string]time.Time {
 	return out
 }
 
+// usualSteps is how many of a role's last steps say what one usually costs.
+const usualSteps = 8
+
+// Usual is the most that one of a role's last steps cost, in US dollars. ok is
+// false as long as none cost anything.
+func (s *State) Usual(role message.Role) (usd float64, ok bool) {
+	last := s.board().Usual[role]
+	if len(last) == 0 {
+		return 0, false
+	}
+	return slices.Max(last), true
+}
+
 // Rules are the permission rules a person gave: those kept for good, then
 // those for the goal. Each is JSON.
 func (s *State) Rules(goal message.GoalID) []string {
@@ -55,12 +69,14 @@ func (s *State) Rules(goal message.GoalID) []string {
 
 // meter is the part of a goal that nearly every message changes.
 type meter struct {
-	ActiveMS   int64     `json:"active_ms"`
-	LastActive time.Time `json:"last_active"`
-	Running    int       `json:"running"`
-	Cost       float64   `json:"cost"`
-	Reserved   float64   `json:"reserved"`
-	Steps      int       `json:"steps"`
+	ActiveMS   int64                  `json:"active_ms"`
+	LastActive time.Time              `json:"last_active"`
+	Running    int                    `json:"running"`
+	Cost       float64                `json:"cost"`
+	Reserved   float64                `json:"reserved"`
+	Unpriced   int                    `json:"unpriced,omitempty"`
+	ByRole     map[message.Role]Spend `json:"by_role,omitempty"`
+	Steps      int                    `json:"steps"`
 }
 
 // Goal returns a goal.
@@ -73,6 +89,7 @@ func (s *State) Goal(id message.GoalID) (Goal, bool) {
 	if m := s.meters.get(string(id)); m != nil {
 		out.ActiveMS, out.LastActive, out.Running = m.ActiveMS, m.LastActive, m.Running
 		out.Cost, out.Reserved, out.Steps = m.Cost, m.Reserved, m.Steps
+		out.Unpriced, out.ByRole = m.Unpriced, m.ByRole
 	}
 	return out, true
 }

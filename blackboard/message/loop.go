@@ -30,6 +30,15 @@ type UserInput struct {
 	Playbook   string   `json:"playbook,omitempty"`   // take this playbook without matching
 	Allow      []string `json:"allow"`                // permissions the person gave at the start
 	Yes        bool     `json:"yes"`                  // every permission is given
+	Found      *Found   `json:"found,omitempty"`      // what was found to think with where nothing is configured
+}
+
+// Found is a model or agent that nobody configured. It names the variable that
+// holds a key, never the key.
+type Found struct {
+	Backend string            `json:"backend"`
+	Name    string            `json:"name,omitempty"`
+	Options map[string]string `json:"options,omitempty"`
 }
 
 // Validate refuses an empty goal.

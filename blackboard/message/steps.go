@@ -30,6 +30,14 @@ type Usage struct {
 	Model        string `json:"model,omitempty"`
 }
 
+// Spent is what one model took of a step.
+type Spent struct {
+	Model    string  `json:"model"`
+	Usage    Usage   `json:"usage"`
+	Cost     float64 `json:"cost"`               // US dollars
+	Unpriced bool    `json:"unpriced,omitempty"` // what it cost is unknown: Cost holds only what is known
+}
+
 // StepStarting claims one activation of a role on a subject for a cause. It is
 // conditional, so nothing is started twice, and it reserves the step's budget.
 type StepStarting struct {
@@ -67,7 +75,8 @@ type StepEnded struct {
 	Usage      Usage   `json:"usage"`
 	Cost       float64 `json:"cost"`
 	DurationMS int64   `json:"duration_ms"`
-	Survivors  int     `json:"survivors"` // processes it left behind, killed
+	Survivors  int     `json:"survivors"`       // processes it left behind, killed
+	Spent      []Spent `json:"spent,omitempty"` // by model
 }
 
 // Claimed gives a task to one agent under a new fence.
@@ -184,9 +193,12 @@ type LimitReached struct {
 	Reason  string    `json:"reason"`
 }
 
+// CapCost is the cap on what a goal costs, in BudgetReached.Cap.
+const CapCost = "cost"
+
 // BudgetReached suspends a goal whose cap is used up.
 type BudgetReached struct {
-	Cap   string  `json:"cap"` // cost, time or replans
+	Cap   string  `json:"cap"` // cost, cost of a role, or cost of a task
 	Limit float64 `json:"limit"`
 	Used  float64 `json:"used"`
 }
@@ -203,9 +215,10 @@ type Paused struct {
 	Reason string `json:"reason"`
 }
 
-// Resumed ends a pause or a checkpoint.
+// Resumed ends a pause, a checkpoint, or a goal's wait at a cap.
 type Resumed struct {
-	Reason string `json:"reason"`
+	Reason  string  `json:"reason"`
+	MaxCost float64 `json:"max_cost,omitempty"` // the goal's new cap in US dollars; 0 leaves it
 }
 
 // CheckpointReached lets running steps finish and then waits for a person.

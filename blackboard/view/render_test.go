@@ -234,6 +234,8 @@ func mutate(t *rapid.T, v reflect.Value, name string) {
 		v.SetString(rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, name))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64Range(0, 3).Draw(t, name))
+	case reflect.Float64:
+		v.SetFloat(float64(rapid.IntRange(0, 3).Draw(t, name)) / 4)
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64Range(0, 3).Draw(t, name))
 	case reflect.Uint8:
