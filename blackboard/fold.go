@@ -167,7 +167,7 @@ func noted[T message.Body]() effect { return on(func(*tx, T) error { return nil 
 
 var effects = func() map[message.Type]func(*tx) error {
 	all := map[message.Type]func(*tx) error{}
-	for _, e := range slices.Concat(boardEffects, memoryEffects, goalEffects, planEffects, roundEffects, stepEffects, workEffects, reviewEffects, handEffects) {
+	for _, e := range slices.Concat(boardEffects, memoryEffects, goalEffects, planEffects, roundEffects, stepEffects, workEffects, reviewEffects, raisedEffects, handEffects) {
 		all[e.typ] = e.run
 	}
 	return all

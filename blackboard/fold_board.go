@@ -14,10 +14,9 @@ var boardEffects = []effect{
 	on((*tx).paused), on((*tx).resumed), on((*tx).checkpointReached), on((*tx).aborted),
 	on((*tx).budgetReached), on((*tx).circuitBreaker),
 	on((*tx).approvalRequest), on((*tx).approvalGiven),
-	on((*tx).anomaly),
 	noted[message.BoundaryViolation](), noted[message.JournalRepaired](), noted[message.LogRotated](),
-	noted[message.HumanEditRefused](), noted[message.Discovery](), noted[message.SpecChanged](),
-	noted[message.SprintOpened](), noted[message.SprintClosed](), noted[message.DecisionVerb](), noted[message.Ghost](),
+	noted[message.HumanEditRefused](),
+	noted[message.DecisionVerb](), noted[message.Ghost](),
 	noted[message.IssueFound](), noted[message.IssueMerged](), noted[message.ContractPatched](),
 }
 
@@ -53,6 +52,7 @@ const (
 	WhyApproval      = "approval"
 	WhyPause         = "pause"
 	WhyCheckpoint    = "checkpoint"
+	WhyPlanReview    = "plan_review"
 	WhyAbort         = "abort"
 	WhyBudget        = "budget"
 	WhyBreaker       = "circuit_breaker"
@@ -80,8 +80,12 @@ func (x *tx) checkpointReached(b message.CheckpointReached) error {
 	if x.m.Goal == "" {
 		r := x.board()
 		ref := x.ref
-		r.Brakes.Checkpoint, r.Brakes.Reason = &ref, detail
+		r.Brakes.Checkpoint, r.Brakes.Reason, r.Brakes.Level = &ref, detail, 0
+		x.reachedInSprint(b.Name)
 		return nil
+	}
+	if b.Name == CheckpointPlanReview {
+		return x.suspendGoal(WhyPlanReview, b.Reason, "orch resume")
 	}
 	if b.Name == crashCheckpoint {
 		return x.suspendGoal(WhyCrash, b.Reason, "orch retry "+string(x.m.Goal))
@@ -175,6 +179,7 @@ func (x *tx) resumed(b message.Resumed) error {
 		if b.MaxCost > 0 {
 			g.Input.Budget.MaxCost = b.MaxCost // what the person said at first is in the log
 		}
+		x.planLookedAt(g)
 		x.reopen(g)
 		if g.Status != GoalOpen {
 			return &RefusedError{Type: x.m.Type(), Why: "the goal waits for an answer", Do: "`" + g.Suspended.Command + "`"}
@@ -184,10 +189,19 @@ func (x *tx) resumed(b message.Resumed) error {
 	x.board().Brakes = Brakes{}
 	for _, key := range x.s.goals.scan("goal.open", "") {
 		if g := x.goals.edit(key); g != nil && g.Status == GoalSuspended {
+			x.planLookedAt(g)
 			x.reopen(g)
 		}
 	}
 	return nil
+}
+
+// planLookedAt notes that who resumes a goal that waits for its plan to be
+// reviewed agrees with the plan.
+func (x *tx) planLookedAt(g *Goal) {
+	if g.Suspended != nil && g.Suspended.Why == WhyPlanReview {
+		g.Reviewed = g.PlanRef.ID
+	}
 }
 
 func (x *tx) approvalRequest(b message.ApprovalRequest) error {
@@ -246,15 +260,5 @@ func (x *tx) approvalGiven(b message.ApprovalGiven) error {
 	if g.Suspended != nil && g.Suspended.Why == WhyApproval {
 		x.reopen(g)
 	}
-	return nil
-}
-
-func (x *tx) anomaly(b message.Anomaly) error {
-	if b.Task != "" {
-		if _, err := x.task(b.Task); err != nil {
-			return err
-		}
-	}
-	x.anomalies.put(hex16(x.m.Seq), &AnomalyRecord{Anomaly: b, Agent: x.m.Agent, Ref: x.ref})
 	return nil
 }

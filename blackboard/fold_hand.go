@@ -59,15 +59,31 @@ func (x *tx) completeDraft(b message.SubTask) error {
 
 func (x *tx) unblocked(b message.Unblocked) error {
 	if b.Task == "" {
+		if x.m.From != message.Human {
+			return x.refuse("it names no task")
+		}
 		return x.retryGoal()
 	}
 	t, err := x.task(b.Task)
 	if err != nil {
 		return err
 	}
+	if x.m.From == message.Planner {
+		switch {
+		case t.For != message.Coder:
+			return x.refuse("task %s is not a coder's", t.ID)
+		case t.Exhausted():
+			return x.refuse("%d coders were blocked on task %s: it must be rescoped", len(t.Review.FailedBy), t.ID)
+		case b.Reason == "":
+			return x.refuse("it answers nothing")
+		}
+	}
+	if b.Reason != "" && t.For == message.Coder {
+		t.Review.Answers = appended(t.Review.Answers, b.Reason)
+	}
 	t.BlockedReason, t.BlockedKind = "", ""
 	t.Outcome, t.OutcomeRef, t.Correction, t.Corrections = nil, Ref{}, nil, 0
-	t.Review.Cycles = 0
+	t.Review.Cycles, t.Review.Iterations = 0, 0
 	return x.move(t, Unclaimed)
 }
 

@@ -8,7 +8,7 @@ import (
 
 var planEffects = []effect{
 	on((*tx).subTask), on((*tx).dispatchManifest), on((*tx).planRejected), on((*tx).draftVoided),
-	on((*tx).taskGated), on((*tx).rescoped), on((*tx).abandoned),
+	on((*tx).taskGated), on((*tx).rescoped), on((*tx).abandoned), on((*tx).triaged),
 }
 
 // newTask stages a task that did not exist.
@@ -39,7 +39,7 @@ func (x *tx) subTask(b message.SubTask) error {
 	if b.PlanID == "" {
 		return x.refuse("it names no plan")
 	}
-	if p := x.plans.peek(planKey(g.ID, b.PlanID)); p != nil && p.State != "" {
+	if p := x.plans.peek(planKey(g.ID, b.PlanID)); p != nil && p.State != "" && !x.joins(g, b) {
 		return x.refuse("plan %s is %s", b.PlanID, p.State)
 	}
 	return x.newTask(b, g.ID, x.m.To, Draft, 0)
@@ -171,7 +171,7 @@ func (x *tx) planRejected(b message.PlanRejected) error {
 	}
 	p.State = planDropped
 	for _, key := range x.tasksOf(g.ID, from(Draft)) {
-		if t := x.tasks.peek(key); t != nil && t.PlanID == b.PlanID {
+		if t := x.tasks.peek(key); t != nil && t.PlanID == b.PlanID && len(t.Gates) == 0 {
 			if err := x.end(key, Void); err != nil {
 				return err
 			}
@@ -203,14 +203,20 @@ func (x *tx) draftVoided(b message.DraftVoided) error {
 	}
 	if t.PlanID != "" {
 		// Its other drafts are as dead; a late one must not join them.
-		x.plan(t.Goal, t.PlanID).State = planDropped
+		if p := x.plan(t.Goal, t.PlanID); p.State == "" {
+			p.State = planDropped
+		}
 	}
 	return nil
 }
 
 func (x *tx) taskGated(b message.TaskGated) error {
-	_, err := x.touch(b.Task)
-	return err
+	t, err := x.touch(b.Task)
+	if err != nil {
+		return err
+	}
+	t.Gates = b.Missing
+	return nil
 }
 
 func (x *tx) abandoned(b message.Abandoned) error {
@@ -220,6 +226,9 @@ func (x *tx) abandoned(b message.Abandoned) error {
 	}
 	if b.Reason == "" {
 		return x.refuse("it gives no reason")
+	}
+	if err := x.align(t.Goal, t.ID, b.Alignment); err != nil {
+		return err
 	}
 	return x.move(t, Abandoned)
 }

@@ -22,6 +22,7 @@ func (x *tx) reviewRequested(b message.ReviewRequested) error {
 		return err
 	}
 	t.Attempt++
+	t.Review.Iterations++
 	t.ResultRef = x.ref
 	t.Review.Commit, t.Review.Notes = b.ReviewCommit, b.Notes
 	t.Review.Reviewer, t.Review.Lease = "", message.Lease{}
@@ -72,37 +73,26 @@ func (x *tx) reviewVerdict(b message.ReviewVerdict) error {
 	case r.Reviewer != "" && (x.m.Agent != r.Reviewer || x.m.Fence != r.Fence):
 		return &LateError{Task: t.ID, Agent: x.m.Agent, Fence: x.m.Fence, Status: t.Status, Holder: r.Reviewer, Now: r.Fence}
 	}
-	bad := len(b.Blockers)
-	for _, v := range b.Checks {
-		if err := v.Validate(); err != nil {
-			return x.refuse("%v", err)
-		}
-		if !v.Passed() {
-			bad++
-		}
-	}
-	for _, f := range b.Blockers {
-		if err := f.Validate(); err != nil {
-			return x.refuse("%v", err)
-		}
+	if err := b.Binds(t.SubTask, r.Pending); err != nil {
+		return x.refuse("%v", err)
 	}
 	t.Review.Verdict, t.OutcomeRef = &b, x.ref
 	t.Review.Reviewer, t.Review.Lease = "", message.Lease{}
-	switch b.Decision {
-	case message.Approved:
-		if bad > 0 {
-			return x.refuse("approved with %d blockers and failed checks", bad)
-		}
+	t.Review.Pending = b.Left(r.Pending)
+	if b.Decision == message.Approved {
+		t.Review.Approvals++
+		x.countSprint(func(s *Sprint) {
+			if s.Approved++; t.Review.CyclesTotal == 0 && t.Review.Approvals == 1 {
+				s.FirstPass++
+			}
+		})
 		return x.move(t, Approved)
-	case message.Rejected:
-		if bad == 0 {
-			return x.refuse("rejected without a blocker or a failed check")
-		}
-		t.Review.Cycles++
-		t.Review.CyclesTotal++
-		return x.move(t, Rejected)
 	}
-	return x.refuse("decision %q is not approved or rejected", b.Decision)
+	t.Review.Cycles++
+	t.Review.CyclesTotal++
+	t.addGap(b.Checks, message.FailedCriterion{})
+	x.countSprint(func(s *Sprint) { s.Rejected++ })
+	return x.move(t, Rejected)
 }
 
 func (x *tx) crosschecked(b message.Crosschecked) error {
@@ -120,16 +110,19 @@ func (x *tx) blocked(b message.Blocked) error {
 	if err != nil {
 		return err
 	}
-	if x.m.From == message.Coder {
+	switch {
+	case x.m.From == message.Coder:
 		if t, err = x.holder(b.Task); err != nil {
 			return err
 		}
+	case t.For != message.Coder:
+		return x.refuse("task %s is not a coder's", t.ID)
 	}
-	if n := len(b.BlockedQuestions); n < 1 || n > 3 || b.BlockedReason == "" {
-		return x.refuse("it needs a reason and one to three questions")
-	}
-	t.BlockedReason, t.BlockedKind, t.Review.Questions = b.BlockedReason, b.Kind, b.BlockedQuestions
-	if !slices.Contains(t.Review.FailedBy, t.Agent) {
+	t.BlockedReason, t.BlockedKind = b.BlockedReason, b.Kind
+	t.Review.Questions, t.Review.Attempted = b.BlockedQuestions, b.Attempted
+	t.Review.Reviewer, t.Review.Lease = "", message.Lease{}
+	x.countSprint(func(s *Sprint) { s.Blocked++ })
+	if t.Agent != "" && !slices.Contains(t.Review.FailedBy, t.Agent) {
 		t.Review.FailedBy = appended(t.Review.FailedBy, t.Agent)
 	}
 	return x.move(t, Blocked)
@@ -144,6 +137,7 @@ func (x *tx) handoff(b message.Handoff) error {
 		return x.refuse("it needs a summary and a next action")
 	}
 	t.Review.Handoff = &b
+	t.Review.Iterations++
 	t.Step, t.Lease = message.Process{}, message.Lease{}
 	return x.move(t, Unclaimed)
 }
@@ -169,6 +163,11 @@ func (x *tx) merged(b message.Merged) error {
 		return x.refuse("no merge from %q to %q was started", b.From, b.To)
 	}
 	t.Review.Merge, t.Review.MergedAs = nil, b.To
+	x.countSprint(func(s *Sprint) {
+		if s.Merged++; !s.has(t.ID) {
+			s.OutOfScope++
+		}
+	})
 	return x.move(t, Merged)
 }
 
@@ -180,7 +179,8 @@ func (x *tx) integrationFailed(b message.IntegrationFailed) error {
 	if t.For != message.Coder {
 		return x.refuse("task %s has nothing to merge", t.ID)
 	}
-	t.Review.Merge = nil
+	t.Review.Merge, t.Review.Integration = nil, &b
 	t.Review.IntegrationN++
+	x.countSprint(func(s *Sprint) { s.Unmerged++ })
 	return x.move(t, IntegrationFailed)
 }

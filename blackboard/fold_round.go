@@ -46,6 +46,8 @@ func (t *Task) unsettled() bool {
 	switch t.Status {
 	case Claimed, ReadyForReview, Rejected, IntegrationFailed:
 		return true
+	case Blocked:
+		return t.For == message.Coder // the planner has its say first: rescope, reassign or give up
 	case Unclaimed:
 		return !t.Waiting
 	case Approved:

@@ -76,12 +76,12 @@ func (w *world) planWord(m *message.Message) message.Body {
 	t := w.someTask()
 	m.Goal = t.Goal
 	if w.small() > 0 {
-		return message.TaskGated{Task: t.ID}
+		return message.TaskGated{Task: t.ID, Missing: []message.Gate{{Gate: "scope", Why: "it has none"}}}
 	}
 	if w.small() > 0 {
 		return message.Abandoned{Task: t.ID, Reason: "r"}
 	}
-	return message.Rescoped{Task: t.ID, RescopeReason: "r", SupersededBy: []message.TaskID{w.someTask(Draft).ID}}
+	return message.Rescoped{Task: t.ID, RescopeReason: "r", Alignment: "as before", SupersededBy: []message.TaskID{w.someTask(Draft).ID}}
 }
 
 func (w *world) roundWord(m *message.Message) message.Body {
@@ -187,7 +187,7 @@ func (w *world) workWord(m *message.Message) message.Body {
 		case 0:
 			return message.Handoff{Task: t.ID, Summary: "s", NextAction: "n"}
 		case 1:
-			return message.Blocked{Task: t.ID, BlockedReason: "r", BlockedQuestions: []string{"q"}}
+			return message.Blocked{Task: t.ID, BlockedReason: "r", BlockedQuestions: []string{"q"}, Kind: message.BlockedSpec}
 		}
 		return message.ReviewRequested{Task: t.ID, ReviewCommit: "abc"}
 	case t.OpenCall != nil && !w.odd():
@@ -249,7 +249,7 @@ func (w *world) reviewWord(m *message.Message) message.Body {
 		}
 		return message.ReviewVerdict{Task: t.ID, ReviewCommit: t.Review.Commit, Decision: message.Rejected, Checks: []message.Verdict{fails("c")}}
 	}
-	return message.ReviewVerdict{Task: t.ID, ReviewCommit: t.Review.Commit, Decision: message.Approved}
+	return message.ReviewVerdict{Task: t.ID, ReviewCommit: t.Review.Commit, Decision: message.Approved, Checks: []message.Verdict{passes("c")}}
 }
 
 func (w *world) handWord(m *message.Message) message.Body {

@@ -35,6 +35,16 @@ func (x *tx) move(t *Task, to Status) error {
 		return &TransitionError{Task: t.ID, Type: x.m.Type(), From: t.Status, To: to}
 	}
 	t.Status, t.Changed = to, x.ref
+	switch x.m.Body.(type) {
+	case message.Released, message.LeaseLapsed:
+	default:
+		if claimableStatus(to) {
+			t.Offered = x.ref
+		}
+	}
+	if to != Draft {
+		t.Gates = nil
+	}
 	return nil
 }
 
@@ -88,7 +98,10 @@ func (x *tx) claimed(b message.Claimed) error {
 		return x.refuse("fence %d after %d", b.Fence, t.Fence)
 	}
 	if t.Agent != b.Agent {
-		t.Review.Cycles = 0
+		t.Review.Cycles, t.Review.Iterations = 0, 0
+		if t.From != IntegrationFailed {
+			t.Review.Pending = nil // they are about work the new holder does not have
+		}
 	}
 	t.Agent, t.Fence, t.Lease, t.Claim = b.Agent, b.Fence, b.Lease, x.ref
 	t.Step, t.Work, t.Base = message.Process{}, b.Worktree, b.BaseCommit
@@ -123,8 +136,15 @@ func (x *tx) leaseLapsed(b message.LeaseLapsed) error {
 }
 
 func (x *tx) leaseExtended(b message.LeaseExtended) error {
-	t, err := x.holderAs(b.Task, b.Agent, b.Fence)
+	t, err := x.task(b.Task)
 	if err != nil {
+		return err
+	}
+	if t.Status == ReadyForReview && t.Review.Reviewer == b.Agent && t.Review.Fence == b.Fence {
+		t.Review.Lease = b.Lease
+		return nil
+	}
+	if t, err = x.holderAs(b.Task, b.Agent, b.Fence); err != nil {
 		return err
 	}
 	t.Lease = b.Lease

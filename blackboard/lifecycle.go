@@ -65,10 +65,11 @@ var planTransitions = []Transition{
 	{"DispatchManifest", roles(message.Planner), from(Draft), Unclaimed, "a draft of this plan; the plan answers the goal's open plan cause; dependencies exist and form no circle", "the plan is committed as a whole"},
 	{"DispatchManifest", roles(message.Planner), from(Draft), Void, "the plan does not name it", "other drafts end with the commit"},
 	{"DispatchManifest", roles(message.Planner), notTerminal, Superseded, "the plan does not keep it", "a replan replaces what it does not keep"},
-	{"PlanRejected", roles(message.PlanValidator), from(Draft), Void, "a draft of the refused plan", "the plan was refused by code"},
+	{"PlanRejected", roles(message.PlanValidator), from(Draft), Void, "a draft of the refused plan that misses no gate", "the plan was refused by code"},
 	{"DraftVoided", roles(message.Supervisor), from(Draft), Void, "names the draft's plan", "the step that planned died before the commit"},
-	{"Rescoped", roles(message.Planner), notTerminal, Superseded, "a reason that names the root cause", "others replace the task"},
+	{"Rescoped", roles(message.Planner), notTerminal, Superseded, "a reason that names the root cause, and a line of alignment; hypothesis_exhaustion was logged if two coders were blocked", "others replace the task; what depended on it depends on them"},
 	{"Rescoped", roles(message.Planner), from(Draft), Unclaimed, "named in superseded_by", "the replacements become claimable"},
+	{"Triaged", roles(message.Planner), from(Draft), Unclaimed, "named in tasks; the discovery or ambiguity is not answered", "what was found becomes work"},
 }
 
 var workTransitions = []Transition{
@@ -81,6 +82,7 @@ var workTransitions = []Transition{
 	{"LeaseLapsed", spawners, from(Claimed), Rejected, "it was claimed from REJECTED", "the correction stays open"},
 	{"LeaseLapsed", spawners, from(Claimed), IntegrationFailed, "it was claimed from INTEGRATION_FAILED", "the conflict stays open"},
 	{"LeaseExtended", spawners, from(Claimed), "", "names the holder and its fence", "there was progress"},
+	{"LeaseExtended", spawners, from(ReadyForReview), "", "names the reviewer and its fence", "the review made progress"},
 	{"ToolStarted", roles(message.Executor), from(Claimed), "", held + "; no call of this claim is open", "a tool is about to act"},
 	{"ToolCall", roles(message.Executor), from(Claimed), "", held + "; it ends the open call, or was denied", "a tool acted"},
 	{"ApprovalRequest", roles(message.Executor, message.Coder, message.CodeReviewer), from(Claimed, ReadyForReview, Rejected, Unclaimed), "", "the request's id is new", "a tool call needs a person's permission"},
@@ -96,13 +98,14 @@ var reviewTransitions = []Transition{
 	{"CorrectionSignal", roles(message.AgentValidator), from(ReadyForReview), Rejected, "another agent than the executor; names the last attempt", "one criterion failed and may be corrected"},
 	{"SubTaskOutcome", roles(message.AgentValidator), from(ReadyForReview), Approved, "another agent than the executor; matched, with a passing verdict for every criterion", "every criterion passed"},
 	{"SubTaskOutcome", roles(message.AgentValidator), from(ReadyForReview), Blocked, "another agent than the executor; failed", "the fast loop gave up: retries_exhausted"},
-	{"ReviewClaimed", roles(message.Supervisor), from(ReadyForReview), "", "another agent than the coder; no live review; the fence is one above the last", "a reviewer takes the review"},
-	{"ReviewReleased", roles(message.Supervisor), from(ReadyForReview), "", "names the review's fence", "the review is given back"},
+	{"ReviewClaimed", roles(message.Supervisor, message.CodeReviewer), from(ReadyForReview), "", "another agent than the coder; no live review; the fence is one above the last", "a reviewer takes the review"},
+	{"ReviewReleased", roles(message.Supervisor, message.CodeReviewer), from(ReadyForReview), "", "names the review's fence", "the review is given back"},
 	{"Crosschecked", roles(message.Crosscheck), from(ReadyForReview), "", "", "a second opinion"},
 	{"PageChecked", roles(message.UIQA), from(ReadyForReview), "", "", "what a browser saw"},
-	{"ReviewVerdict", roles(message.CodeReviewer, message.Validator), from(ReadyForReview), Approved, "another agent than the coder; the submitted commit; every check passes, nothing blocks", "the commit is approved"},
-	{"ReviewVerdict", roles(message.CodeReviewer, message.Validator), from(ReadyForReview), Rejected, "another agent than the coder; the submitted commit; at least one blocker or failed check", "the commit is sent back"},
+	{"ReviewVerdict", roles(message.CodeReviewer, message.Validator), from(ReadyForReview), Approved, "another agent than the coder; the submitted commit; every criterion has a passing check, nothing blocks, every earlier blocker is RESOLVED", "the commit is approved"},
+	{"ReviewVerdict", roles(message.CodeReviewer, message.Validator), from(ReadyForReview), Rejected, "another agent than the coder; the submitted commit; at least one blocker or failed check; says what became of every earlier blocker, unless a check failed", "the commit is sent back"},
 	{"Blocked", roles(message.CodeReviewer), from(ReadyForReview, Rejected), Blocked, "one to three questions", "the review can not come to an end"},
+	{"Blocked", roles(message.Supervisor), from(Unclaimed, Rejected, ReadyForReview, IntegrationFailed), Blocked, "a coder's task; one to three questions", "a limit is reached: iterations, review cycles, crashes"},
 	{"MergeStarting", roles(message.Supervisor), from(Approved), "", "a coder's task", "a ref is about to move"},
 	{"Merged", roles(message.Supervisor), from(Approved), Merged, "ends the merge that was started", "the ref moved"},
 	{"IntegrationFailed", roles(message.Supervisor), from(Approved), IntegrationFailed, "a coder's task", "the approved commit does not fit"},
@@ -110,6 +113,7 @@ var reviewTransitions = []Transition{
 
 var endTransitions = []Transition{
 	{"Unblocked", roles(message.Human), from(Blocked), Unclaimed, "", "a person answered; the fast loop's corrections start anew"},
+	{"Unblocked", roles(message.Planner), from(Blocked), Unclaimed, "a coder's task; fewer than two coders were blocked on it; an answer", "the planner answered; another coder takes it"},
 	{"HumanEdit", roles(message.Human), from(Blocked), Abandoned, "the edit's old value is the present one", "a person gives the task up"},
 	{"HumanEdit", roles(message.Human), slices.Concat(from(Draft), notTerminal), "", "the edit's old value is the present one", "a person changes a field"},
 	{"HumanNote", roles(message.Human), slices.Concat(from(Draft), notTerminal), "", "", "a person says something about the task"},

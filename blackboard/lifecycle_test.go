@@ -67,12 +67,12 @@ func inStatus(t testing.TB, role message.Role, st Status) *script {
 	case Blocked:
 		submit()
 		if coder {
-			c.say(message.Blocked{Task: "t", BlockedReason: "no", BlockedQuestions: []string{"why?"}}, as("code-reviewer-1"), sentBy(message.CodeReviewer))
+			c.say(message.Blocked{Task: "t", BlockedReason: "no", BlockedQuestions: []string{"why?"}, Kind: message.BlockedSpec}, as("code-reviewer-1"), sentBy(message.CodeReviewer))
 		} else {
 			c.say(message.SubTaskOutcome{SubtaskID: "t", Status: message.Failed, FailureReason: &reason}, as("agent-validator-1"))
 		}
 	case Superseded:
-		c.say(message.Rescoped{Task: "t", RescopeReason: "wrong cut"})
+		c.say(message.Rescoped{Task: "t", RescopeReason: "wrong cut", Alignment: "as before"})
 	case Abandoned:
 		c.say(message.Abandoned{Task: "t", Reason: "no use"})
 	}
@@ -94,10 +94,13 @@ func attempts(c *script, role message.Role) map[message.Type][]func() (message.B
 	}
 	g := c.goal("g")
 	return map[message.Type][]func() (message.Body, []with){
-		"Claimed":         {say(message.Claimed{Task: "t", Agent: message.AgentID(role + "-1"), Fence: t.Fence + 1, Lease: lease})},
-		"Released":        {say(message.Released{Task: "t", Agent: agent, Fence: t.Fence})},
-		"LeaseLapsed":     {say(message.LeaseLapsed{Task: "t", Agent: agent, Fence: t.Fence})},
-		"LeaseExtended":   {say(message.LeaseExtended{Task: "t", Agent: agent, Fence: t.Fence, Lease: lease})},
+		"Claimed":     {say(message.Claimed{Task: "t", Agent: message.AgentID(role + "-1"), Fence: t.Fence + 1, Lease: lease})},
+		"Released":    {say(message.Released{Task: "t", Agent: agent, Fence: t.Fence})},
+		"LeaseLapsed": {say(message.LeaseLapsed{Task: "t", Agent: agent, Fence: t.Fence})},
+		"LeaseExtended": {
+			say(message.LeaseExtended{Task: "t", Agent: agent, Fence: t.Fence, Lease: lease}),
+			say(message.LeaseExtended{Task: "t", Agent: t.Review.Reviewer, Fence: t.Review.Fence, Lease: lease}),
+		},
 		"ToolStarted":     {say(message.ToolStarted{Call: "call"}, held...)},
 		"ToolCall":        {say(message.ToolCall{Call: "call", Denied: "no"}, held...)},
 		"ExecutionResult": {say(message.ExecutionResult{SubtaskID: "t", Attempt: t.Attempt + 1, Status: message.Completed}, held...)},
@@ -105,8 +108,9 @@ func attempts(c *script, role message.Role) map[message.Type][]func() (message.B
 		"ReviewRequested": {say(message.ReviewRequested{Task: "t", ReviewCommit: "abc"}, held...)},
 		"Handoff":         {say(message.Handoff{Task: "t", Summary: "s", NextAction: "n"}, held...)},
 		"Blocked": {
-			say(message.Blocked{Task: "t", BlockedReason: "r", BlockedQuestions: []string{"q?"}}, held...),
-			say(message.Blocked{Task: "t", BlockedReason: "r", BlockedQuestions: []string{"q?"}}, sentBy(message.CodeReviewer), as("code-reviewer-1")),
+			say(message.Blocked{Task: "t", BlockedReason: "r", BlockedQuestions: []string{"q?"}, Kind: message.BlockedSpec}, held...),
+			say(message.Blocked{Task: "t", BlockedReason: "r", BlockedQuestions: []string{"q?"}, Kind: message.BlockedSpec}, sentBy(message.CodeReviewer), as("code-reviewer-1")),
+			say(message.Blocked{Task: "t", BlockedReason: "r", BlockedQuestions: []string{"q?"}, Kind: message.BlockedIterations}, sentBy(message.Supervisor)),
 		},
 		"LateResult":       {say(message.LateResult{Task: "t", Fence: max(t.Fence, 1) - 1})},
 		"ApprovalRequest":  {say(message.ApprovalRequest{Request: "r", Task: "t"})},
@@ -118,7 +122,7 @@ func attempts(c *script, role message.Role) map[message.Type][]func() (message.B
 		"ReviewClaimed":  {say(message.ReviewClaimed{Task: "t", ReviewingBy: "code-reviewer-1", Fence: t.Review.Fence + 1})},
 		"ReviewReleased": {say(message.ReviewReleased{Task: "t", Fence: 1})},
 		"ReviewVerdict": {
-			say(message.ReviewVerdict{Task: "t", ReviewCommit: t.Review.Commit, Decision: message.Approved}, as("code-reviewer-1")),
+			say(message.ReviewVerdict{Task: "t", ReviewCommit: t.Review.Commit, Decision: message.Approved, Checks: []message.Verdict{passes("c")}}, as("code-reviewer-1")),
 			say(message.ReviewVerdict{Task: "t", ReviewCommit: t.Review.Commit, Decision: message.Rejected, Checks: []message.Verdict{fails("c")}}, as("code-reviewer-1")),
 		},
 		"Crosschecked":      {say(message.Crosschecked{Task: "t"})},
@@ -126,16 +130,19 @@ func attempts(c *script, role message.Role) map[message.Type][]func() (message.B
 		"MergeStarting":     {say(message.MergeStarting{Task: "t", From: "a", To: "b"})},
 		"Merged":            {say(message.Merged{Task: "t", From: "a", To: "b"})},
 		"IntegrationFailed": {say(message.IntegrationFailed{Task: "t"})},
-		"Unblocked":         {say(message.Unblocked{Task: "t"})},
+		"Unblocked": {
+			say(message.Unblocked{Task: "t"}),
+			say(message.Unblocked{Task: "t", Reason: "use the other port"}, sentBy(message.Planner)),
+		},
 		"HumanEdit": {
 			say(message.HumanEdit{Edits: []message.Edit{{Task: "t", Field: "priority", Old: []byte("100"), New: []byte("7")}}}),
 			say(message.HumanEdit{Edits: []message.Edit{{Task: "t", Field: "status", Old: []byte(`"` + t.Status + `"`), New: []byte(`"ABANDONED"`)}}}),
 		},
 		"HumanNote":   {say(message.HumanNote{For: "t", Message: "mind the gap"})},
 		"Abandoned":   {say(message.Abandoned{Task: "t", Reason: "r"})},
-		"Rescoped":    {say(message.Rescoped{Task: "t", RescopeReason: "r"})},
+		"Rescoped":    {say(message.Rescoped{Task: "t", RescopeReason: "r", Alignment: "as before"})},
 		"DraftVoided": {say(message.DraftVoided{Task: "t", PlanID: "p"})},
-		"TaskGated":   {say(message.TaskGated{Task: "t"})},
+		"TaskGated":   {say(message.TaskGated{Task: "t", Missing: []message.Gate{{Gate: "scope", Why: "it has none"}}})},
 		"SubTask":     {say(sub("t", "p", 1), inGoal("g"))},
 		"TaskAdded":   {say(message.TaskAdded{Tasks: []message.SubTask{sub("t", "", 1)}}, inGoal("g"))},
 		"DispatchManifest": {
@@ -194,8 +201,10 @@ func TestLifecycleEveryStatusAndMessage(t *testing.T) {
 // TestLifecycleOfPlans walks them.
 func elsewhere(tr Transition, st Status) bool {
 	switch tr.Type {
-	case "FinalResult", "Rescoped", "PlanRejected", "Merged":
+	case "FinalResult", "Rescoped", "PlanRejected", "Merged", "Triaged":
 		return true
+	case "LeaseExtended": // of a review: TestAReviewLeaseIsExtended
+		return st == ReadyForReview
 	case "DispatchManifest":
 		return tr.To != Unclaimed
 	case "TaskAdded":
@@ -314,7 +323,7 @@ func TestLifecycleOfPlans(t *testing.T) {
 		c.perceived("g")
 		c.planned("g", "p", sub("a", "p", 1), sub("b", "p", 1))
 		c.say(sub("a2", "p2", 1), inGoal("g"))
-		c.say(message.Rescoped{Task: "a", SupersededBy: []message.TaskID{"a2"}, RescopeReason: "cut wrong"})
+		c.say(message.Rescoped{Task: "a", SupersededBy: []message.TaskID{"a2"}, RescopeReason: "cut wrong", Alignment: "as before"})
 		if got := c.task("a2").Status; got != Unclaimed {
 			t.Errorf("a2 is %s", got)
 		}

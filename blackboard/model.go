@@ -47,6 +47,8 @@ type Task struct {
 	Changed Ref            `json:"changed,omitzero"`  // the message that caused the status
 	Created Ref            `json:"created,omitzero"`
 	Ordinal int            `json:"ordinal,omitempty"` // among the tasks the same message created
+	Offered Ref            `json:"offered,omitzero"`  // the message that last made it claimable, claims given back aside
+	Gates   []message.Gate `json:"gates,omitempty"`   // a draft misses
 
 	Agent   message.AgentID `json:"agent,omitempty"` // the holder, or the last one
 	Fence   message.Fence   `json:"fence"`           // of the last claim; 0 if never claimed
@@ -73,8 +75,10 @@ type Task struct {
 	BlockedReason string   `json:"blocked_reason,omitempty"`
 	BlockedKind   string   `json:"blocked_kind,omitempty"` // retries_exhausted, spec, …
 	HumanNotes    []string `json:"human_notes,omitempty"`
-	Output        string   `json:"output,omitempty"` // of a task finished by hand
-	Cost          float64  `json:"cost,omitempty"`   // US dollars spent by steps on it
+	Output        string   `json:"output,omitempty"`    // of a task finished by hand
+	Cost          float64  `json:"cost,omitempty"`      // US dollars spent by steps on it
+	Anomalies     []string `json:"anomalies,omitempty"` // kinds logged about it
+	Rescopes      int      `json:"rescopes,omitempty"`  // of what it replaces, and of what that replaced
 
 	Review Review `json:"review,omitzero"` // of an exact commit, where there is one
 }
@@ -86,15 +90,22 @@ type Review struct {
 	Reviewer     message.AgentID        `json:"reviewer,omitempty"` // holder of the review, or empty
 	Fence        message.Fence          `json:"fence"`              // of the last review claim
 	Lease        message.Lease          `json:"lease,omitzero"`
-	Cycles       int                    `json:"cycles"`       // rejections of the present holder's work
-	CyclesTotal  int                    `json:"cycles_total"` // never reset
+	Cycles       int                    `json:"cycles"`              // rejections of the present holder's work
+	CyclesTotal  int                    `json:"cycles_total"`        // never reset
+	Approvals    int                    `json:"approvals,omitempty"` // so far
+	Iterations   int                    `json:"iterations"`          // of the present holder: submissions and handoffs
+	Pending      []message.Blocker      `json:"pending,omitempty"`   // blockers of the present holder's work not yet seen resolved
 	Verdict      *message.ReviewVerdict `json:"verdict,omitempty"`
 	FailedBy     []message.AgentID      `json:"failed_by,omitempty"` // who got blocked on it
 	Questions    []string               `json:"questions,omitempty"` // of the last block
+	Attempted    []string               `json:"attempted,omitempty"` // before the last block
+	Answers      []string               `json:"answers,omitempty"`   // to blocks, oldest first
 	Handoff      *message.Handoff       `json:"handoff,omitempty"`
 	Merge        *message.MergeStarting `json:"merge,omitempty"` // started, end unknown
 	MergedAs     string                 `json:"merged_as,omitempty"`
 	IntegrationN int                    `json:"integration_failures,omitempty"`
+
+	Integration *message.IntegrationFailed `json:"integration,omitempty"` // the last failure
 }
 
 // GoalStatus is what the log says of a goal; whether a process works on it is derived elsewhere.
@@ -113,6 +124,7 @@ type Suspension struct {
 	Detail  string `json:"detail"`
 	Command string `json:"command"` // for example: orch answer
 	Since   Ref    `json:"since"`
+	Level   int    `json:"level,omitempty"` // of the last escalation
 }
 
 // Clarification is the open or last round of questions.
@@ -185,6 +197,10 @@ type Goal struct {
 	Final        *message.FinalResult      `json:"final,omitempty"`
 	FinalRef     Ref                       `json:"final_ref"`
 	Megrams      []string                  `json:"megrams,omitempty"` // "type:ordinal" written about a fact that needed no plan
+
+	Reviewed  message.ID  `json:"reviewed,omitempty"`          // manifest of the plan that a person looked at
+	Alignment []Alignment `json:"alignment_history,omitempty"` // one line a rescope, oldest first
+	Raised    []Raised    `json:"raised,omitempty"`            // discoveries and ambiguities, oldest first
 
 	ActiveMS   int64                  `json:"active_ms"`         // time in which at least one step ran; gaps over ActiveGapMS are not counted
 	LastActive time.Time              `json:"last_active"`       // end of the time counted so far
@@ -260,6 +276,7 @@ type Brakes struct {
 	Paused     *Ref   `json:"paused,omitempty"`
 	Checkpoint *Ref   `json:"checkpoint,omitempty"`
 	Reason     string `json:"reason,omitempty"`
+	Level      int    `json:"level,omitempty"` // of the checkpoint's last escalation
 }
 
 // AnomalyRecord is one anomaly with where it was said.
@@ -268,3 +285,57 @@ type AnomalyRecord struct {
 	Agent message.AgentID `json:"agent"`
 	Ref   Ref             `json:"ref"`
 }
+
+// Alignment says how one change of the plan keeps the goal's direction.
+type Alignment struct {
+	Task message.TaskID `json:"task,omitempty"` // that was replaced, given up or made
+	Line string         `json:"line"`
+	Ref  Ref            `json:"ref"`
+}
+
+// Raised is something a role wants the planner to know: a discovery, or a
+// system_ambiguity.
+type Raised struct {
+	Ref      Ref             `json:"ref"`
+	Kind     string          `json:"kind"` // discovery or system_ambiguity
+	Agent    message.AgentID `json:"agent"`
+	Task     message.TaskID  `json:"task,omitempty"`
+	What     string          `json:"what"`
+	Advice   string          `json:"advice,omitempty"`
+	Severity string          `json:"severity,omitempty"`
+	Urgency  string          `json:"urgency"`
+	Answer   Ref             `json:"answer,omitzero"` // zero while the planner has not answered
+}
+
+// RaisedDiscovery is the kind of what a Discovery raises.
+const RaisedDiscovery = "discovery"
+
+// Sprint is a bounded part of the work, and what happened in it.
+type Sprint struct {
+	Opened      Ref                 `json:"opened"`
+	Goal        message.GoalID      `json:"goal,omitempty"`
+	Scope       message.SprintScope `json:"scope"`
+	Deadline    time.Time           `json:"deadline,omitzero"`
+	Reached     []string            `json:"reached,omitempty"` // names of its checkpoints
+	Closed      Ref                 `json:"closed,omitzero"`   // zero while it is open
+	Metrics     map[string]float64  `json:"metrics,omitempty"`
+	Approved    int                 `json:"approved"` // verdicts
+	FirstPass   int                 `json:"first_pass"`
+	Rejected    int                 `json:"rejected"`
+	Merged      int                 `json:"merged"`
+	Unmerged    int                 `json:"integration_failed"`
+	Blocked     int                 `json:"blocked"`
+	Rescoped    int                 `json:"rescoped"`
+	OutOfScope  int                 `json:"out_of_scope"` // merged, but neither planned nor stretch
+	SpecChanges int                 `json:"spec_changes"`
+}
+
+// Open tells whether the sprint goes on.
+func (s *Sprint) Open() bool { return s != nil && s.Opened.Seq != 0 && s.Closed.Seq == 0 }
+
+// Names of the checkpoints that code sets.
+const (
+	CheckpointSprintComplete = "sprint-complete"
+	CheckpointSprintDeadline = "sprint-deadline"
+	CheckpointPlanReview     = "plan-review"
+)

@@ -32,10 +32,16 @@ func (s *State) Agents() []Agent {
 func (s *State) NextAgent(role message.Role) message.AgentID {
 	for n := 1; ; n++ {
 		id := message.AgentID(fmt.Sprintf("%s-%d", role, n))
-		if s.agents.get(string(id)) == nil && s.liveOf(id) == nil && !any2(s.tasks.scan("task.holder", string(id)+sep)) {
+		if s.AgentFree(id) {
 			return id
 		}
 	}
+}
+
+// AgentFree tells whether nobody goes by the id: it is not registered, has no
+// step that lives, and holds no task.
+func (s *State) AgentFree(id message.AgentID) bool {
+	return s.agents.get(string(id)) == nil && s.liveOf(id) == nil && !any2(s.tasks.scan("task.holder", string(id)+sep))
 }
 
 // liveOf is the activation an agent is at work on, or nil.

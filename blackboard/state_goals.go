@@ -18,6 +18,7 @@ type boardRecord struct {
 	Rules  []string                   `json:"rules,omitempty"`
 	Usual  map[message.Role][]float64 `json:"usual,omitempty"` // cost of each role's last steps that cost anything, oldest first
 	Dreams Dreams                     `json:"dreams,omitzero"`
+	Sprint *Sprint                    `json:"sprint,omitempty"` // the open or the last one
 }
 
 const boardKey = "board"
@@ -34,6 +35,10 @@ func (s *State) BoardID() string { return s.board().ID }
 
 // Brakes are a person's brakes on the whole board.
 func (s *State) Brakes() Brakes { return s.board().Brakes }
+
+// Sprint is the open sprint, or the last one; nil before the first. It must
+// not be written through.
+func (s *State) Sprint() *Sprint { return s.board().Sprint }
 
 // Limits says until when which account is used up.
 func (s *State) Limits() map[string]time.Time {

@@ -42,10 +42,11 @@ var contracts = []Contract{
 	},
 	{
 		Role: message.Planner, Tier: Tier2,
-		Activation: "a TaskSpec has no plan, or a PlanDirective or PlanRejected is unanswered: first the memory is asked, then the plan is made",
-		Reads:      []string{"TaskSpec", "PlanDirective", "PlanRejected", "MemoryAnswer", "MemoryTimeout", "SubTaskOutcome", "values.md"},
-		Emits:      []message.Type{"MemoryQuery", "SubTask", "DispatchManifest", "PlanRejected"},
-		Speaks:     []message.Role{message.Planner, message.PlanValidator},
+		Activation: "a TaskSpec has no plan, or a PlanDirective or PlanRejected is unanswered: first the memory is asked, then the plan is made; in profile code also a blocked task, a second integration failure, an immediate discovery, a system_ambiguity",
+		Reads:      []string{"TaskSpec", "PlanDirective", "PlanRejected", "MemoryAnswer", "MemoryTimeout", "SubTaskOutcome", "Blocked", "IntegrationFailed", "Discovery", "Anomaly", "values.md"},
+		Emits: []message.Type{"MemoryQuery", "SubTask", "DispatchManifest", "PlanRejected", "TaskGated",
+			"Rescoped", "Abandoned", "Unblocked", "Triaged", "Anomaly"},
+		Speaks: []message.Role{message.Planner, message.PlanValidator},
 	},
 	{
 		Role: message.MetaValidator, Tier: Tier2, AtLeast: message.Planner,
@@ -62,11 +63,25 @@ var contracts = []Contract{
 		Speaks:     []message.Role{message.AgentValidator},
 	},
 	{
+		Role: message.CodeReviewer, Tier: Tier2,
+		Activation: "a coder's task is READY_FOR_REVIEW and nobody reviews it",
+		Reads:      []string{"SubTask", "ReviewRequested", "earlier ReviewVerdicts", "the spec as it is on integration", "a read-only checkout of the submitted commit"},
+		Emits:      []message.Type{"ReviewClaimed", "ReviewReleased", "ReviewVerdict", "Blocked", "Anomaly", "LeaseExtended", "LateResult", "ApprovalRequest"},
+		Speaks:     []message.Role{message.CodeReviewer},
+	},
+	{
 		Role: message.Executor, Tier: Tier1, Holds: true,
 		Activation: "a task is claimable",
 		Reads:      []string{"SubTask", "CorrectionSignal", "outputs of lower sequences", "the workspace", "values.md"},
 		Emits:      []message.Type{"ToolStarted", "ToolCall", "ExecutionResult", "ApprovalRequest", "CheckpointReached", "LateResult", "LeaseExtended"},
 		Speaks:     []message.Role{message.Executor},
+	},
+	{
+		Role: message.Coder, Tier: Tier1, Holds: true,
+		Activation: "a coder's task is claimable",
+		Reads:      []string{"SubTask", "ReviewVerdict", "Handoff", "IntegrationFailed", "answers to blocks", "the spec", "its own worktree", "values.md"},
+		Emits:      []message.Type{"ReviewRequested", "Blocked", "Handoff", "Anomaly", "Discovery", "CheckpointReached", "ApprovalRequest", "LateResult", "LeaseExtended"},
+		Speaks:     []message.Role{message.Coder},
 	},
 	{
 		Role: message.GGS, Tier: Arithmetic, Resident: true,

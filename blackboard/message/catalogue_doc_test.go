@@ -103,6 +103,10 @@ func catalogueMarkdown(t *testing.T) string {
 		fmt.Fprintf(&b, "\n### %s\n\n%s → %s\n\n%s\n", name, roleNames(e.From), roleNames(e.To), src.docs[name])
 		src.fields(t, &b, name)
 	}
+	b.WriteString("\n## Anomalies\n\n| kind | details it must carry | may be logged by |\n|---|---|---|\n")
+	for _, kind := range AnomalyKinds() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", kind, strings.Join(AnomalyFields(kind), ", "), roleNames(AnomalyLoggers(kind)))
+	}
 	b.WriteString("\n## Shapes inside them\n")
 	for _, name := range src.order {
 		if bodies[name] || name == "Message" || name == "Entry" {

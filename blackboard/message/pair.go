@@ -1,5 +1,11 @@
 package message
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Gate is one entry condition of a task that is not met.
 type Gate struct {
 	Gate string `json:"gate"`
@@ -10,6 +16,19 @@ type Gate struct {
 type TaskGated struct {
 	Task    TaskID `json:"task"`
 	Missing []Gate `json:"missing"`
+}
+
+// Validate refuses a gate nobody could act on.
+func (g TaskGated) Validate() error {
+	if len(g.Missing) == 0 {
+		return fmt.Errorf("it misses no gate")
+	}
+	for _, m := range g.Missing {
+		if err := need("gate", m.Gate, "why", m.Why); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReviewRequested submits one exact commit for review.
@@ -46,13 +65,37 @@ type Blocker struct {
 
 // Validate refuses a rejection nobody could act on.
 func (b Blocker) Validate() error {
-	return need("file", b.File, "defect", b.Defect, "fix", b.Fix)
+	if err := need("file", b.File, "defect", b.Defect, "fix", b.Fix); err != nil {
+		return err
+	}
+	if b.Line < 1 {
+		return fmt.Errorf("line of the blocker in %s is %d, want 1 or more", b.File, b.Line)
+	}
+	return nil
 }
 
-// Feedback says what became of one point of the review before.
+// Name is what later reviews call the blocker by.
+func (b Blocker) Name() string { return fmt.Sprintf("%s:%d: %s", b.File, b.Line, b.Defect) }
+
+// What became of a blocker of an earlier review.
+const (
+	Resolved     = "RESOLVED"
+	StillPresent = "STILL_PRESENT"
+	Partial      = "PARTIAL"
+)
+
+// Feedback says what became of one point of the reviews before.
 type Feedback struct {
-	What  string `json:"what"`
+	What  string `json:"what"`  // the blocker's name: file:line: defect
 	State string `json:"state"` // RESOLVED, STILL_PRESENT or PARTIAL
+}
+
+// Validate refuses a state that says nothing.
+func (f Feedback) Validate() error {
+	if f.State != Resolved && f.State != StillPresent && f.State != Partial {
+		return fmt.Errorf("state %q of %q is not RESOLVED, STILL_PRESENT or PARTIAL", f.State, f.What)
+	}
+	return need("what", f.What)
 }
 
 // Review decisions.
@@ -99,6 +142,34 @@ type Blocked struct {
 	Kind             string   `json:"kind"` // spec, review_deadlock, iterations or environment
 }
 
+// Kinds of a block.
+const (
+	BlockedSpec        = "spec"
+	BlockedDeadlock    = "review_deadlock"
+	BlockedIterations  = "iterations"
+	BlockedEnvironment = "environment"
+)
+
+// Validate refuses a block nobody could resolve.
+func (b Blocked) Validate() error {
+	if err := need("blocked_reason", b.BlockedReason); err != nil {
+		return err
+	}
+	if n := len(b.BlockedQuestions); n < 1 || n > 3 {
+		return fmt.Errorf("blocked_questions has %d questions, want 1 to 3", n)
+	}
+	for _, q := range b.BlockedQuestions {
+		if strings.TrimSpace(q) == "" {
+			return fmt.Errorf("blocked_questions has an empty question")
+		}
+	}
+	switch b.Kind {
+	case BlockedSpec, BlockedDeadlock, BlockedIterations, BlockedEnvironment:
+		return nil
+	}
+	return fmt.Errorf("kind %q is not spec, review_deadlock, iterations or environment", b.Kind)
+}
+
 // Handoff gives a task on with what the next holder needs.
 type Handoff struct {
 	Task          TaskID   `json:"task"`
@@ -143,50 +214,16 @@ type Rescoped struct {
 	Alignment     string   `json:"alignment"`
 }
 
+// Validate refuses a rescope that leaves no trail.
+func (r Rescoped) Validate() error {
+	return need("rescope_reason", r.RescopeReason, "alignment", r.Alignment)
+}
+
 // Abandoned ends one task for good.
 type Abandoned struct {
 	Task      TaskID `json:"task"`
 	Reason    string `json:"reason"`
 	Alignment string `json:"alignment"`
-}
-
-// Anomaly reports something a role noticed; Details must have the fields its kind needs.
-type Anomaly struct {
-	Task    TaskID            `json:"task"`
-	Kind    string            `json:"kind"`
-	Details map[string]string `json:"details"`
-}
-
-// anomalyFields are the details each kind of anomaly must carry.
-var anomalyFields = map[string][]string{
-	"retry_loop":            {"count", "error_pattern"},
-	"trade_off":             {"what", "why", "debt_created"},
-	"external_blocker":      {"blocker_service"},
-	"assumption_violated":   {"assumption", "reality"},
-	"system_ambiguity":      {"protocol_section", "question"},
-	"spec_ambiguity":        {"spec_ref", "question"},
-	"spec_gap":              {"what"},
-	"hypothesis_exhaustion": {"what"},
-	"scope_deviation":       {"what"},
-	"workaround":            {"what"},
-	"debt_created":          {"what"},
-	"spec_changed":          {"what"},
-	"claim_failed":          {"what"},
-	"others":                {"what"},
-}
-
-// Validate names the first missing detail.
-func (a Anomaly) Validate() error {
-	fields, ok := anomalyFields[a.Kind]
-	if !ok {
-		return need("kind (one of the catalogue in docs/messages.md)", "")
-	}
-	for _, f := range fields {
-		if err := need("details."+f, a.Details[f]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Discovery is work found on the way.
@@ -196,6 +233,38 @@ type Discovery struct {
 	Urgency        string `json:"urgency"` // deferred or immediate
 	Recommendation string `json:"recommendation"`
 }
+
+// How soon a discovery matters.
+const (
+	Deferred  = "deferred"
+	Immediate = "immediate"
+)
+
+// Validate names what is missing.
+func (d Discovery) Validate() error {
+	if err := need("description", d.Description, "severity", d.Severity); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"low", "medium", "high", "critical"}, d.Severity) {
+		return fmt.Errorf("severity %q is not low, medium, high or critical", d.Severity)
+	}
+	if d.Urgency != Deferred && d.Urgency != Immediate {
+		return fmt.Errorf("urgency %q is not deferred or immediate", d.Urgency)
+	}
+	return nil
+}
+
+// Triaged is the planner's answer to a discovery or a system_ambiguity: the
+// tasks it makes of it, or none and why.
+type Triaged struct {
+	Of        ID       `json:"of"`    // the Discovery or Anomaly
+	Tasks     []TaskID `json:"tasks"` // drafts of the current plan that become claimable
+	Reason    string   `json:"reason"`
+	Alignment string   `json:"alignment"`
+}
+
+// Validate refuses an answer without its question or its reason.
+func (t Triaged) Validate() error { return need("of", string(t.Of), "reason", t.Reason) }
 
 // SpecChanged says that a spec differs from what tasks were made for.
 type SpecChanged struct {
@@ -221,6 +290,14 @@ type SprintOpened struct {
 type SprintClosed struct {
 	Metrics       map[string]float64 `json:"metrics"`
 	Retrospective string             `json:"retrospective"`
+}
+
+// Escalated says that a checkpoint waits for a person longer than it should.
+type Escalated struct {
+	Checkpoint ID     `json:"checkpoint"` // the message that set it
+	Level      int    `json:"level"`      // 1 to 3
+	WaitedMS   int64  `json:"waited_ms"`
+	Reason     string `json:"reason"`
 }
 
 // DecisionVerb is what the mission's orchestrator chose for a round.

@@ -240,3 +240,9 @@ func (IssueMerged) Type() Type { return "IssueMerged" }
 
 // Type is "ContractPatched".
 func (ContractPatched) Type() Type { return "ContractPatched" }
+
+// Type is "Triaged".
+func (Triaged) Type() Type { return "Triaged" }
+
+// Type is "Escalated".
+func (Escalated) Type() Type { return "Escalated" }
