@@ -23,16 +23,21 @@ const (
 
 // Sources of a ban.
 const (
-	FromMemory    = "memory"
-	FromDirective = "directive"
+	FromMemory    = backend.FromMemory
+	FromDirective = backend.FromDirective
 )
 
 // ConstraintsOf derives what the plan of this round must not and should do:
 // what the memory says to avoid, and what the controller's last directive
 // blocks. The controller accumulates over rounds, so its last word is complete.
-// What that directive orders to refine or to return to is never forbidden.
+// What that directive orders to refine or to return to is never forbidden. The
+// plan that is being worked on may have set the memory's advice aside in slots
+// where it would have left nothing to try.
 func ConstraintsOf(g blackboard.Goal) backend.Constraints {
 	c := memoryConstraints(g.Calibration.Answer)
+	if g.Plan != nil && g.PlanCause.ID == "" {
+		c.SetAside = g.Plan.MemorySetAside
+	}
 	if d := LastDirective(g); d != nil {
 		c.MustNot = append(c.MustNot, directiveBans(*d)...)
 		c.MustNot = slices.DeleteFunc(c.MustNot, func(b backend.Ban) bool { return forbidsOrder(b, *d) })

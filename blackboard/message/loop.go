@@ -131,7 +131,10 @@ type DispatchManifest struct {
 	Backend      string      `json:"backend"`            // what made the plan
 	Playbook     string      `json:"playbook,omitempty"` // name@hash of the playbook it came from
 	Memory       string      `json:"memory"`             // what of the memory was used, in one sentence
-	DispatchedAt time.Time   `json:"dispatched_at"`
+	// MemorySetAside are the slots for which the memory advised against all there
+	// was: its advice, which is experience and no order, does not bind in them.
+	MemorySetAside []string  `json:"memory_set_aside,omitempty"`
+	DispatchedAt   time.Time `json:"dispatched_at"`
 }
 
 // Validate refuses an empty plan.

@@ -8,7 +8,7 @@ import (
 
 // everything --yes permits. What protects orch and git themselves, and acting
 // as another user, is never given wholesale.
-var yesActions = []gate.Action{gate.Delete, gate.Overwrite, gate.Outside, gate.History, gate.Kill, gate.InlineCode, gate.Unknown}
+var yesActions = []gate.Action{gate.Delete, gate.Overwrite, gate.Outside, gate.History, gate.Kill, gate.InlineCode, gate.Unknown, gate.Caution}
 
 // permissions are the rules of the configuration and of the command line.
 func permissions(cfg config.Config, in message.UserInput) ([]gate.Rule, error) {

@@ -8,6 +8,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"orch/blackboard/message"
 )
@@ -85,7 +86,10 @@ type PreviousTask struct {
 type Constraints struct {
 	MustNot []Ban
 	Prefer  []message.Pair // memory says exploit
-	Caution []message.Pair // confirm first, or work on a copy
+	Caution []message.Pair // the memory is of two minds: other ways first, and what has effects needs a yes
+	// SetAside are the slots in which the memory's bans do not bind, because
+	// they would leave nothing to try.
+	SetAside []string
 }
 
 // Ban forbids an approach or an (approach, target) pair, for one slot or for all.
@@ -105,9 +109,23 @@ func (b Ban) Forbids(slot, approach, target string) bool {
 	return (b.Slot == "" || b.Slot == slot) && (b.Approach == "" || b.Approach == approach) && (b.Target == "" || b.Target == target)
 }
 
+// Sources of a ban.
+const (
+	FromMemory    = "memory"
+	FromDirective = "directive"
+)
+
+// Binding are the bans that hold in a slot.
+func (c Constraints) Binding(slot string) []Ban {
+	if !slices.Contains(c.SetAside, slot) {
+		return c.MustNot
+	}
+	return slices.DeleteFunc(slices.Clone(c.MustNot), func(b Ban) bool { return b.Source == FromMemory })
+}
+
 // Forbidden returns the first ban that covers an approach on a target in a slot.
 func (c Constraints) Forbidden(slot, approach, target string) (Ban, bool) {
-	for _, b := range c.MustNot {
+	for _, b := range c.Binding(slot) {
 		if b.Forbids(slot, approach, target) {
 			return b, true
 		}

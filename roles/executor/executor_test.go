@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -330,5 +331,42 @@ func TestNothingHappensWithoutTheClaim(t *testing.T) {
 	e.Fence++
 	if err := Run(context.Background(), e); !errors.Is(err, step.ErrMoved) || len(w.Work.Asked) != 0 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Of what the memory is of two minds about, nothing with an effect runs without
+// a person's yes, and what can be repeated without harm runs at once.
+func TestADoubtedApproachAsksBeforeItHasAnEffect(t *testing.T) {
+	for _, permitted := range []bool{false, true} {
+		w, id := world(t)
+		w.Box.Permits = permitted
+		e := w.Claim(w.Due()[0])
+		task, _, err := e.ReadTask(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		doubted := backend.Constraints{Caution: []message.Pair{{Tool: task.Approach, Target: task.Target}}}
+		tools := e.Tools(task.SubTask, doubted, false)
+		read, err := tools.Do(context.Background(), "shell", steptest.Shell("read it"))
+		if err != nil || read.Denied != "" {
+			t.Fatalf("a look was refused: %+v, %v", read, err)
+		}
+		if r, err := tools.DoIdempotent(context.Background(), "shell", steptest.Shell("make again")); err != nil || r.Denied != "" {
+			t.Fatalf("what is declared harmless to repeat was refused: %+v, %v", r, err)
+		}
+		r, err := tools.Do(context.Background(), "shell", steptest.Shell("make it"))
+		if err != nil || (r.Denied == "") != permitted || slices.Contains(w.Box.Ran, "make it") != permitted {
+			t.Errorf("permitted %v: %+v, %v, ran %v", permitted, r, err, w.Box.Ran)
+		}
+		if waits := w.Goal(id).Status == blackboard.GoalSuspended; waits == permitted {
+			t.Errorf("permitted %v: the goal waits: %v", permitted, waits)
+		}
+		asked := w.Messages("ApprovalRequest")
+		if permitted {
+			continue
+		}
+		if len(asked) != 1 || !strings.Contains(asked[0].Body.(message.ApprovalRequest).Reason, "two minds") {
+			t.Errorf("asked %+v", asked)
+		}
 	}
 }

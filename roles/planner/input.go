@@ -18,6 +18,7 @@ func input(ctx context.Context, e *step.Env, g blackboard.Goal) (backend.PlanInp
 		Strict: g.Input.Strict || e.Config.Strict, Constraint: roles.ConstraintsOf(g), Directive: roles.LastDirective(g),
 		Lessons: roles.Lessons(g.Calibration.Answer), Values: e.Values,
 	}
+	in.Constraint.SetAside = nil // it was about the plan before
 	if n := len(g.PlanRejected); n > 0 {
 		in.Violations = g.PlanRejected[n-1].Violations
 	}

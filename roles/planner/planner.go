@@ -14,6 +14,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -67,13 +69,13 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 	if err != nil {
 		return err
 	}
-	memory := memoryNote(g)
-	e.Log("%s", memory)
 	id, err := e.NewID()
 	if err != nil {
 		return err
 	}
-	proposal, err := e.Planner.Plan(ctx, in)
+	proposal, err := propose(ctx, e, &in)
+	memory := memoryNote(g, in.Constraint.SetAside)
+	e.Log("%s", memory)
 	var none *backend.NoPlanError
 	switch {
 	case errors.As(err, &none):
@@ -97,8 +99,30 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 	return dispatch(ctx, e, g, p, message.DispatchManifest{
 		PlanID: p.ID, TaskID: g.ID, Kept: p.Kept, TaskSpec: *g.Spec, TaskCriteria: p.TaskCriteria,
 		Fingerprint: Fingerprint(proposal, basis), Backend: e.PlannedBy, Playbook: proposal.Source, Memory: memory,
+		MemorySetAside: in.Constraint.SetAside,
 	})
 }
+
+// propose asks the backend for a plan. What the memory advises against is
+// experience, and worlds change: where it leaves nothing to try, a second
+// proposal is asked for that may go against it in the slots that need it.
+func propose(ctx context.Context, e *step.Env, in *backend.PlanInput) (backend.Proposal, error) {
+	proposal, err := e.Planner.Plan(ctx, *in)
+	var none *backend.NoPlanError
+	if !errors.As(err, &none) || len(none.Slots) == 0 || !slices.ContainsFunc(in.Constraint.MustNot, fromMemory) {
+		return proposal, err
+	}
+	again := *in
+	again.Constraint.SetAside = none.Slots
+	proposal, second := e.Planner.Plan(ctx, again)
+	if second != nil {
+		return proposal, err // the memory was not the reason
+	}
+	*in = again
+	return proposal, nil
+}
+
+func fromMemory(b backend.Ban) bool { return b.Source == backend.FromMemory }
 
 func exhaustion(none *backend.NoPlanError) []message.Violation {
 	if len(none.Slots) == 0 {
@@ -148,10 +172,13 @@ func stillAsked(g blackboard.Goal) func(*blackboard.State) error {
 }
 
 // memoryNote says in one sentence what of the memory the plan rests on.
-func memoryNote(g blackboard.Goal) string {
+func memoryNote(g blackboard.Goal, setAside []string) string {
 	a := g.Calibration.Answer
 	if a == nil {
 		return "the memory gave no answer: planned without it"
+	}
+	if len(setAside) > 0 {
+		return fmt.Sprintf("the memory advises against all there is for %s: planned against its advice", strings.Join(setAside, ", "))
 	}
 	c := roles.ConstraintsOf(blackboard.Goal{Calibration: g.Calibration})
 	return fmt.Sprintf("the memory answered with %d rules and %d potentials: %d to avoid, %d to prefer, %d to be careful with",

@@ -12,6 +12,7 @@ import (
 	"orch/roles/check"
 	"orch/roles/config"
 	"orch/roles/tool"
+	"orch/roles/tool/gate"
 )
 
 // Board is what a step needs of the board; *blackboard.Board is one.
@@ -30,6 +31,8 @@ type Box interface {
 	Do(context.Context, tool.Call) tool.Result
 	Idempotent(tool.Call) bool
 	Target(tool.Call) (approach, target string)
+	// Permit asks for permission of something no call shows; nil: it is given.
+	Permit(action gate.Action, target, why string) *tool.Denial
 }
 
 // Checks runs executable checks in the step's workspace.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orch/blackboard"
@@ -12,6 +13,7 @@ import (
 	"orch/roles/backend"
 	"orch/roles/check"
 	"orch/roles/tool"
+	"orch/roles/tool/gate"
 )
 
 // tailChars bounds what a ToolCall shows of an output; the whole is kept aside.
@@ -135,13 +137,28 @@ func (j *Journalled) run(ctx context.Context, c tool.Call, s message.ToolStarted
 		return tool.Result{Exit: -1, Output: []byte(reason), Denied: reason,
 			Denial: &tool.Denial{Kind: tool.DeniedMustNot, Reason: reason, Hint: "choose another approach"}}
 	}
+	if d := j.doubted(s); d != nil {
+		reason := "[denied] " + d.Reason
+		return tool.Result{Exit: -1, Output: []byte(reason + "\nhint: " + d.Hint), Denied: reason, Denial: d}
+	}
 	return j.env.Box.Do(ctx, c)
+}
+
+// doubted asks a person before an approach of which the memory is of two minds
+// has an effect. What can be run again without harm needs no yes.
+func (j *Journalled) doubted(s message.ToolStarted) *tool.Denial {
+	pair := message.Pair{Tool: j.task.Approach, Target: j.task.Target}
+	if s.Idempotent || !slices.Contains(j.mustNot.Caution, pair) {
+		return nil
+	}
+	name := pair.Tool + " on " + pair.Target
+	return j.env.Box.Permit(gate.Caution, name, "the memory is of two minds about "+name+": it worked and it failed")
 }
 
 // forbidden applies MUST NOT to one call: to what the call is by itself, and to
 // the call as a step of the task's approach.
 func (j *Journalled) forbidden(approach, target string) (backend.Ban, bool) {
-	for _, b := range j.mustNot.MustNot {
+	for _, b := range j.mustNot.Binding(j.task.Slot) {
 		if b.Approach == "" && j.changed {
 			continue // the workspace is no longer the one it failed on
 		}

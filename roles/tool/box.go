@@ -180,12 +180,8 @@ func (b *Box) do(ctx context.Context, c Call) Result {
 // judge asks the gate about an action.
 func (b *Box) judge(a action) *Denial {
 	for _, d := range a.gate(b) {
-		switch {
-		case d.Allow:
-		case d.DeniedBy != "":
-			return &Denial{Kind: DeniedRule, Reason: d.Reason, Hint: "a rule forbids this; choose another way"}
-		default:
-			return &Denial{Kind: DeniedGate, Reason: d.Reason, Hint: "orch allow " + d.Needs.ID, Needs: d.Needs}
+		if refusal := denial(d); refusal != nil {
+			return refusal
 		}
 	}
 	return nil
@@ -201,6 +197,21 @@ func (b *Box) forbidden(c Call) *Denial {
 		return &Denial{Kind: DeniedMustNot, Reason: "the plan must not use the target " + target, Hint: "choose another target"}
 	}
 	return nil
+}
+
+// Permit asks for permission of something that no call shows; nil: it is given.
+func (b *Box) Permit(action gate.Action, target, why string) *Denial {
+	return denial(b.gate.Permit(action, target, why))
+}
+
+func denial(d gate.Decision) *Denial {
+	switch {
+	case d.Allow:
+		return nil
+	case d.DeniedBy != "":
+		return &Denial{Kind: DeniedRule, Reason: d.Reason, Hint: "a rule forbids this; choose another way"}
+	}
+	return &Denial{Kind: DeniedGate, Reason: d.Reason, Hint: "orch allow " + d.Needs.ID, Needs: d.Needs}
 }
 
 func refused(d *Denial) Result {

@@ -42,10 +42,12 @@ type optionList struct {
 }
 
 // Ranks order applicable options: what the memory prefers, then remedies the
-// evidence calls for, then the rest as written.
+// evidence calls for, then the rest as written, then in the same order what the
+// memory is of two minds about.
 const (
-	rankRemedy = 1_000_000
-	rankPlain  = 2_000_000
+	rankRemedy  = 1_000_000
+	rankPlain   = 2_000_000
+	rankDoubted = 3_000_000
 )
 
 // options lists what the workspace and the evidence admit for a slot.
@@ -67,13 +69,16 @@ func (s *situation) options(t Subtask) optionList {
 			}
 			seen[o.pair()] = true
 			list.possible = append(list.possible, o)
+			if slices.Contains(s.in.Constraint.Caution, o.pair()) {
+				o.rank, o.why = rankDoubted, "the memory is of two minds about it"
+			}
 			switch preferred := slices.Index(s.in.Constraint.Prefer, o.pair()); {
 			case preferred >= 0:
 				o.rank, o.why = preferred, "it worked before"
 			case called && len(a.WhenSeen) > 0:
-				o.rank, o.why = rankRemedy+i, fmt.Sprintf("the failure said %q", line)
+				o.rank, o.why = o.rank+rankRemedy+i, fmt.Sprintf("the failure said %q", line)
 			case len(a.WhenSeen) == 0:
-				o.rank = rankPlain + i
+				o.rank += rankPlain + i
 			default:
 				list.excluded = append(list.excluded, a.Name+": nothing in the failures calls for it")
 				continue

@@ -378,3 +378,22 @@ func TestCandidatesAreThePairsThatCouldBe(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+func TestWhatTheMemoryDoubtsComesLast(t *testing.T) {
+	in := input(nil, nil)
+	in.Constraint.Caution = []message.Pair{{Tool: "first", Target: "a"}, {Tool: "first", Target: "b"}}
+	p, err := altBackend(t, fakeFacts{}).Plan(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := describe(t, p, "work"); got != "second@a/only" {
+		t.Errorf("got %s", got)
+	}
+	in.Constraint.MustNot = []backend.Ban{{Approach: "second"}, {Approach: "third"}}
+	if p, err = altBackend(t, fakeFacts{}).Plan(context.Background(), in); err != nil {
+		t.Fatal(err)
+	}
+	if got := describe(t, p, "work"); got != "first@a/one" {
+		t.Errorf("with nothing else left got %s", got)
+	}
+}

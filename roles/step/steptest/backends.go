@@ -9,6 +9,7 @@ import (
 	"orch/blackboard/message"
 	"orch/roles/backend"
 	"orch/roles/tool"
+	"orch/roles/tool/gate"
 )
 
 // Perceiver answers with what it is told to, and remembers what it was asked.
@@ -81,6 +82,7 @@ type Box struct {
 	Results map[string]tool.Result
 	During  func(command string) // called while a command runs
 	Ran     []string
+	Permits bool // every permission is given
 }
 
 // Command is the shell command of a call.
@@ -115,6 +117,15 @@ func (b *Box) Idempotent(c tool.Call) bool { return strings.HasPrefix(Command(c)
 func (b *Box) Target(c tool.Call) (approach, target string) {
 	program, _, _ := strings.Cut(Command(c), " ")
 	return "shell:" + program, Command(c)
+}
+
+// Permit implements step.Box.
+func (b *Box) Permit(action gate.Action, target, why string) *tool.Denial {
+	if b.Permits {
+		return nil
+	}
+	needs := gate.NewRule("", action, target)
+	return &tool.Denial{Kind: tool.DeniedGate, Reason: why, Hint: "orch allow " + needs.ID, Needs: needs}
 }
 
 // Answer is an Act that says the same each time and calls nothing.

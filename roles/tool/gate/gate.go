@@ -100,6 +100,21 @@ func (g Gate) Ask(tool string, action Action, target, why string) Decision {
 	return g.decide(tool, tool+" "+target, []Finding{{Action: action, Program: tool, Target: target, Why: why}}, nil)
 }
 
+// Permit judges something that no input shows: it needs a rule of that action
+// for exactly this target.
+func (g Gate) Permit(action Action, target, why string) Decision {
+	d := g.decide("", "", []Finding{{Action: action, Target: target, Why: why}}, nil)
+	if !d.Allow && d.DeniedBy == "" {
+		d.Needs = NewRule("", action, literal(target))
+	}
+	return d
+}
+
+// literal is a pattern that matches one string.
+func literal(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s)
+}
+
 // decide applies the rules to what was found.
 func (g Gate) decide(tool, command string, found []Finding, programs []string) Decision {
 	d := Decision{Findings: found}

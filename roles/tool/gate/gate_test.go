@@ -235,3 +235,32 @@ func TestNeedsAreNarrow(t *testing.T) {
 		}
 	}
 }
+
+func TestPermitNeedsARuleForExactlyThis(t *testing.T) {
+	const name = "shell:go [x] on ./...{a,b}*"
+	g := Gate{}
+	d := g.Permit(Caution, name, "why")
+	if d.Allow || d.Reason != "why" || d.Needs.Validate() != nil || !strings.HasPrefix(d.Needs.ID, "caution-") {
+		t.Fatalf("decision %+v", d)
+	}
+	g.Rules = []Rule{d.Needs}
+	if !g.Permit(Caution, name, "why").Allow {
+		t.Error("the rule it asks for does not help")
+	}
+	if g.Permit(Caution, name+"x", "why").Allow || g.Permit(Unknown, name, "why").Allow {
+		t.Error("the rule gives more than was asked")
+	}
+	all, err := ParseRule("caution:**")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Rules = []Rule{all}
+	if !g.Permit(Caution, name, "why").Allow {
+		t.Error("caution:** does not cover it")
+	}
+	all.Effect = Deny
+	g.Rules = append(g.Rules, all)
+	if d := g.Permit(Caution, name, "why"); d.Allow || d.DeniedBy == "" {
+		t.Errorf("denied by a rule: %+v", d)
+	}
+}

@@ -24,11 +24,12 @@ const (
 	Kill       Action = "kill"        // signal processes that the command did not start
 	InlineCode Action = "inline-code" // code for an interpreter that the gate can not follow
 	Unknown    Action = "unknown"     // a program, target or script that can not be known beforehand
+	Caution    Action = "caution"     // use an approach of which the memory is unsure; the target is "approach on target"
 	Program    Action = "program"     // in rules: any finding of a program
 	Command    Action = "command"     // in rules: one command, letter for letter
 )
 
-var actions = []Action{Delete, Overwrite, Outside, Protected, History, Privilege, Kill, InlineCode, Unknown, Program, Command}
+var actions = []Action{Delete, Overwrite, Outside, Protected, History, Privilege, Kill, InlineCode, Unknown, Caution, Program, Command}
 
 // Effect is what a rule does.
 type Effect string
