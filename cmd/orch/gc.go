@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/supervisor"
 )
 
 // garbage is what a collection removed, or would remove.
@@ -48,8 +49,8 @@ const scratchAge = 24 * time.Hour
 
 // dropScratch removes directories that killed steps and editors left behind.
 func (r *garbage) dropScratch(b *blackboard.Board, dry bool) error {
-	for _, pattern := range []string{"edit-*", "step-*"} {
-		left, err := filepath.Glob(filepath.Join(b.Dir(), blackboard.RunDir, pattern))
+	for _, pattern := range []string{filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"), filepath.Join(os.TempDir(), supervisor.ScratchPrefix+"*")} {
+		left, err := filepath.Glob(pattern)
 		if err != nil {
 			return err
 		}

@@ -9,12 +9,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"orch/roles/supervisor"
 )
 
 // A kill may come at any moment of a run. Whatever is killed, and how often,
@@ -153,6 +156,30 @@ func processesOf(root string) []proc {
 	return found
 }
 
+// scratchOf lists the directories that steps of a project left.
+func scratchOf(t *testing.T, root string) (left []string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, ".orch", "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := regexp.MustCompile(`"marker":"([^"]+)"`).FindAllSubmatch(raw, -1)
+	if len(steps) == 0 {
+		t.Fatal("the log names no step")
+	}
+	for _, m := range steps {
+		if dir := supervisor.ScratchDir(string(m[1])); exists(dir) {
+			left = append(left, dir)
+		}
+	}
+	return left
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // endState is what a run came to, without what differs from run to run: the
 // result, and each task's slot, approach and status. It also checks that the
 // log and what was derived from it agree, and that no process is left.
@@ -166,8 +193,8 @@ func endState(t *testing.T, root string) string {
 	if left := processesOf(root); len(left) > 0 {
 		t.Fatalf("processes left: %v", left)
 	}
-	if left, err := filepath.Glob(filepath.Join(root, ".orch", "run", "step-*")); err != nil || len(left) > 0 {
-		t.Fatalf("directories of dead steps left: %v, %v", left, err)
+	if left := scratchOf(t, root); len(left) > 0 {
+		t.Fatalf("directories of dead steps left: %v", left)
 	}
 	var goals struct {
 		Goals []struct {

@@ -287,8 +287,8 @@ func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, role message
 }
 
 // stepScratch is a directory of its own for each step, gone with it.
-func stepScratch(b *blackboard.Board, marker string) (string, error) {
-	dir := supervisor.ScratchDir(b.Dir(), marker)
+func stepScratch(marker string) (string, error) {
+	dir := supervisor.ScratchDir(marker)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the step's scratch directory: %w", err)
 	}

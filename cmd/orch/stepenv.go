@@ -63,7 +63,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil {
 		return stepWorld{}, err
 	}
-	scratch, err := stepScratch(b, c.Marker)
+	scratch, err := stepScratch(c.Marker)
 	if err != nil {
 		return stepWorld{}, err
 	}

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -114,18 +116,22 @@ func lastLine(parts ...[]byte) string {
 	return ""
 }
 
-// ScratchDir is the directory of its own that a step has while it runs.
-func ScratchDir(orchDir, marker string) string {
-	return filepath.Join(orchDir, blackboard.RunDir, "step-"+marker)
+// ScratchPrefix begins the name of every scratch directory.
+const ScratchPrefix = "orch-t-"
+
+// ScratchDir is the directory of its own that a step has while it runs, and its
+// commands have as TMPDIR. Its path is short, because people's tests make Unix
+// sockets there, whose paths are limited to about 100 bytes.
+func ScratchDir(marker string) string {
+	sum := sha256.Sum256([]byte(marker))
+	return filepath.Join(os.TempDir(), ScratchPrefix+hex.EncodeToString(sum[:6]))
 }
 
 // clear removes the directories that a killed step left. What can not be
 // removed is left to orch gc.
 func (p *Processes) clear(marker string) {
 	os.RemoveAll(socket.Dir(marker))
-	if p.Board != nil {
-		os.RemoveAll(ScratchDir(p.Board.Dir(), marker))
-	}
+	os.RemoveAll(ScratchDir(marker))
 }
 
 // Sweep ends every process that carries the marker and says how many there were.
