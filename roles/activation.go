@@ -21,6 +21,8 @@ type Board interface {
 	FanIn(blackboard.Goal) (complete bool, why string)
 	Activation(blackboard.ActivationKey) (blackboard.Activation, bool)
 	Brakes() blackboard.Brakes
+	Limits() map[string]time.Time
+	Usual(message.Role) (usd float64, ok bool)
 }
 
 // Activation is a step that should be started.
@@ -46,8 +48,9 @@ type Policy struct {
 	MemoryWaitMS   int64 // how long its answer is waited for
 	Terminal       bool  // somebody is there to answer questions
 	Boot           string
-	MaxCost        float64                  // US dollars a goal unless it says otherwise; 0 for no cap
-	Reserve        map[message.Role]float64 // US dollars a step of the role usually costs
+
+	Caps   Caps
+	Thinks func(blackboard.Goal, message.Role) Thinks // what a role thinks with; nil for code alone
 }
 
 // PolicyOf takes from the configuration what it says and leaves the rest at its default.
@@ -55,7 +58,7 @@ func PolicyOf(c config.Config) Policy {
 	return Policy{
 		CrashLimit: c.Limits.Crashes, KillLimit: c.Limits.Kills,
 		AgainMS: 2_000, BackoffMS: 5_000, BackoffMaxMS: 5 * 60_000,
-		MemoryWaitMS: c.Limits.MemoryWaitMS, MaxCost: c.Budget.MaxCost,
+		MemoryWaitMS: c.Limits.MemoryWaitMS, Caps: CapsOf(c.Budget),
 	}
 }
 
@@ -66,7 +69,7 @@ func Due(s Board, p Policy, now time.Time) []Activation {
 	var due []Activation
 	for _, a := range wanted(s) {
 		if notBefore, ok := startable(s, p, a.Key); ok && affordable(s, p, a) {
-			a.NotBefore = notBefore
+			a.NotBefore = later(notBefore, freeAgain(s, p, a))
 			due = append(due, a)
 		}
 	}
@@ -80,7 +83,7 @@ func IsDue(s Board, p Policy, now time.Time, key blackboard.ActivationKey) bool 
 		return false
 	}
 	notBefore, ok := startable(s, p, key)
-	return ok && !now.Before(notBefore)
+	return ok && !now.Before(later(notBefore, freeAgain(s, p, a)))
 }
 
 // Find returns the activation that the board's state asks for on a subject,
@@ -273,12 +276,3 @@ func waitMS(a blackboard.Activation, p Policy) int64 {
 	}
 	return 0 // ended from outside: nothing is wrong with it
 }
-
-// affordable tells whether the goal's cap leaves room for what the step usually costs.
-func affordable(s Board, p Policy, a Activation) bool {
-	g, ok := s.Goal(a.Goal)
-	limit := costCap(g, p)
-	return ok && (limit == 0 || g.Cost+g.Reserved+p.Reserve[a.Key.Role] <= limit && g.Cost < limit)
-}
-
-func costCap(g blackboard.Goal, p Policy) float64 { return cmp.Or(g.Input.Budget.MaxCost, p.MaxCost) }

@@ -192,18 +192,3 @@ func TestDueIsOrderedByRolePriorityAndAge(t *testing.T) {
 		t.Errorf("the order depends on the order of the board: %s", got)
 	}
 }
-
-func TestNothingStartsThatCanNotBePaidFor(t *testing.T) {
-	g := perceived()
-	g.Cost, g.Reserved, g.Input.Budget.MaxCost = 0.5, 0.3, 1
-	p := testPolicy
-	b := &board{goals: []blackboard.Goal{g}}
-	p.Reserve = map[message.Role]float64{message.Planner: 0.2}
-	if len(Due(b, p, t0)) != 1 {
-		t.Error("what fits exactly is not due")
-	}
-	p.Reserve = map[message.Role]float64{message.Planner: 0.21}
-	if len(Due(b, p, t0)) != 0 {
-		t.Error("a step was due beyond the cap")
-	}
-}

@@ -26,8 +26,17 @@ type board struct {
 	activations []blackboard.Activation
 	agents      []blackboard.Agent
 	brakes      blackboard.Brakes
+	limits      map[string]time.Time
+	usual       map[message.Role]float64
 	unclaimable map[message.TaskID]bool
 	fanIn       bool
+}
+
+func (b *board) Limits() map[string]time.Time { return b.limits }
+
+func (b *board) Usual(role message.Role) (float64, bool) {
+	usd, ok := b.usual[role]
+	return usd, ok
 }
 
 func (b *board) Goals() []blackboard.Goal { return b.goals }

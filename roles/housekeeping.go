@@ -192,20 +192,19 @@ func (h *keeper) silentMemory(g blackboard.Goal) {
 
 // overBudget suspends a goal when nothing runs and what is due can not be paid for.
 func (h *keeper) overBudget(g blackboard.Goal) bool {
-	limit := costCap(g, h.p)
-	if limit == 0 || g.Running > 0 {
+	if g.Running > 0 {
 		return false
 	}
-	wanted := wantedBy(h.s, g)
-	for _, a := range wanted {
-		if affordable(h.s, h.p, a) {
+	var reached *message.BudgetReached
+	for _, a := range wantedBy(h.s, g) {
+		if reached = short(h.s, h.p, a); reached == nil {
 			return false
 		}
 	}
-	if len(wanted) == 0 {
+	if reached == nil {
 		return false
 	}
-	h.say(g.ID, string(g.ID), "", message.BudgetReached{Cap: "cost", Limit: limit, Used: g.Cost})
+	h.say(g.ID, string(g.ID), "", *reached)
 	return true
 }
 

@@ -160,7 +160,7 @@ func TestCapSuspendsOnceNothingRuns(t *testing.T) {
 	g := perceived()
 	g.Cost = 1
 	p := testPolicy
-	p.MaxCost = 1
+	p.Caps.Goal = 1
 	b := &board{goals: []blackboard.Goal{g}}
 	if got := chores(t, b, p, 0, 0); got != "BudgetReached/g" {
 		t.Errorf("at the cap: %q", got)

@@ -27,9 +27,12 @@ const (
 
 // Report is what a step prints on standard output as its last act.
 type Report struct {
-	Usage  message.Usage `json:"usage"`
-	Cost   float64       `json:"cost"`
-	Detail string        `json:"detail,omitempty"`
+	Usage  message.Usage          `json:"usage"`
+	Cost   float64                `json:"cost"`
+	Spent  []message.Spent        `json:"spent,omitempty"`  // by model
+	Limits []message.LimitReached `json:"limits,omitempty"` // accounts it found used up
+	Needs  string                 `json:"needs,omitempty"`  // what a person must mend first
+	Detail string                 `json:"detail,omitempty"`
 }
 
 // Processes spawns steps as processes of this program.
@@ -38,8 +41,9 @@ type Processes struct {
 	Root       string
 	Board      *blackboard.Board
 	Limits     config.Limits
-	Env        []string // of the person; scrubbed before a step sees it
-	Flags      []string // global flags every step is given
+	Env        []string             // of the person; scrubbed before a step sees it
+	Keeps      func(Claim) []string // variables a step needs although they are secret; nil for none
+	Flags      []string             // global flags every step is given
 	Clock      Clock
 }
 
@@ -59,13 +63,20 @@ func (p *Processes) Step(ctx context.Context, c Claim) End {
 	var report bytes.Buffer
 	r := process.Run(ctx, process.Spec{
 		Argv: args, Dir: p.Root, Stdin: lifeline, Session: true,
-		Env: append(process.ScrubEnv(p.Env, "ORCH_*"), AgentEnv+"="+string(c.Agent),
+		Env: append(process.ScrubEnv(p.Env, p.keeps(c)...), AgentEnv+"="+string(c.Agent),
 			FenceEnv+"="+strconv.FormatUint(uint64(c.Fence), 10), "ORCH_TRY="+strconv.Itoa(c.Try)),
 		WallMS: p.Limits.StepWallMS, GraceMS: p.Limits.GraceMS, Marker: process.Marker(c.Marker),
 		Stdout: &report, Stderr: log, FullBytes: 1 << 20,
 	})
 	p.clear(c.Marker)
 	return endOf(r, report.Bytes())
+}
+
+func (p *Processes) keeps(c Claim) []string {
+	if p.Keeps == nil {
+		return nil
+	}
+	return p.Keeps(c)
 }
 
 // log is where the step's standard error goes, for people.
@@ -83,6 +94,7 @@ func endOf(r process.Result, report []byte) End {
 	var said Report
 	if json.Unmarshal(bytes.TrimSpace(report), &said) == nil {
 		e.Usage, e.Cost, e.Detail = said.Usage, said.Cost, said.Detail
+		e.Spent, e.Limits, e.Needs = said.Spent, said.Limits, said.Needs
 	}
 	switch {
 	case r.Canceled:

@@ -57,7 +57,7 @@ func (s *Starter) Start(ctx context.Context, a roles.Activation) (Claim, error) 
 		c.Agent = st.NextAgent(a.Key.Role)
 		return s.message(a, message.StepStarting{
 			Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: c.Agent, Marker: c.Marker,
-			Try: c.Try, Holder: s.Holder, Reason: a.Reason,
+			Try: c.Try, Holder: s.Holder, Reason: a.Reason, Reserve: roles.ReserveOf(st, s.Policy, a),
 		}), nil
 	})
 	if err != nil {
@@ -102,24 +102,56 @@ type End struct {
 	Cost       float64 // US dollars
 	DurationMS int64
 	Survivors  int
+	Spent      []message.Spent // by model
+	Limits     []message.LimitReached
+	Needs      string // what a person must mend before it is worth starting again
 }
 
+// NeedsPerson names the checkpoint of a step that a person must help.
+const NeedsPerson = "needs-you"
+
 // End closes a claim. A claim that somebody else closed already stays as it is.
+// What keeps the step from being started at once is said before its end.
 func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	k := c.Activation.Key
+	if err := s.hold(ctx, c, e); err != nil {
+		return err
+	}
 	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 		if live, ok := st.Activation(k); !ok || !live.Live() || live.Marker != c.Marker {
 			return message.Message{}, errClosed
 		}
 		return s.message(c.Activation, message.StepEnded{
 			Role: k.Role, Subject: k.Subject, Cause: k.Cause, Agent: c.Agent, Exit: e.Exit, Class: e.Class, Detail: e.Detail,
-			Usage: e.Usage, Cost: e.Cost, DurationMS: e.DurationMS, Survivors: e.Survivors,
+			Usage: e.Usage, Cost: e.Cost, DurationMS: e.DurationMS, Survivors: e.Survivors, Spent: e.Spent,
 		}), nil
 	})
 	if err != nil && !errors.Is(err, errClosed) {
 		return fmt.Errorf("close step %s on %s: %w", k.Role, k.Subject, err)
 	}
 	return s.release(ctx, c, e.Class)
+}
+
+// hold pauses accounts that are used up, and suspends the goal if a person must
+// mend something first.
+func (s *Starter) hold(ctx context.Context, c Claim, e End) error {
+	var all []message.Body
+	for _, l := range e.Limits {
+		all = append(all, l)
+	}
+	if e.Needs != "" {
+		all = append(all, message.CheckpointReached{Name: NeedsPerson, Reason: e.Needs})
+	}
+	for _, body := range all {
+		m := s.message(c.Activation, body)
+		if _, limit := body.(message.LimitReached); limit {
+			m.Goal = "" // an account serves every goal
+		}
+		if _, err := s.Board.Append(ctx, m); err != nil && !Refused(err) {
+			return fmt.Errorf("say why %s on %s waits: %w", c.Activation.Key.Role, c.Activation.Key.Subject, err)
+		}
+	}
+	return nil
 }
 
 var errClosed = errors.New("the step is closed already")

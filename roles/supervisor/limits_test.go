@@ -1,0 +1,130 @@
+package supervisor
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/process"
+)
+
+// thinking lets every role of the world think with one account.
+func thinking(s *Starter) {
+	s.Policy.Thinks = func(blackboard.Goal, message.Role) roles.Thinks { return roles.Thinks{Accounts: []string{"acct"}, Paid: true} }
+}
+
+func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
+	w := newWorld(t)
+	s := w.starter(1)
+	thinking(s)
+	w.plan(s)
+	c, err := s.Start(t.Context(), w.due(s)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := w.Now().Add(time.Hour)
+	end := End{Exit: 42, Class: message.EndAgain, Limits: []message.LimitReached{{Account: "acct", Until: until, Reason: "429"}}}
+	if err := s.End(t.Context(), c, end); err != nil {
+		t.Fatal(err)
+	}
+	if due := w.due(s); len(due) != 1 || !due[0].NotBefore.Equal(until) {
+		t.Fatalf("due %+v, want the same at %s", due, until)
+	}
+	w.pass(time.Hour, time.Hour)
+	again, err := s.Start(t.Context(), w.due(s)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Board.View(t.Context(), func(st *blackboard.State) error {
+		task, _ := st.Task("t-1")
+		a, _ := st.Activation(again.Activation.Key)
+		goal, _ := st.Goal("g")
+		if task.Attempt != 0 || a.Crashes+a.Kills != 0 {
+			t.Errorf("attempt %d, %d crashes, %d kills", task.Attempt, a.Crashes, a.Kills)
+		}
+		if goal.ActiveMS > 1000 {
+			t.Errorf("the wait counts as %d ms of work", goal.ActiveMS)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatAPersonMustMendSuspendsTheGoal(t *testing.T) {
+	w := newWorld(t)
+	s := w.starter(1)
+	c, err := s.Start(t.Context(), w.due(s)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.End(t.Context(), c, End{Exit: 42, Class: message.EndAgain, Needs: "set OPENAI_API_KEY"}); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Board.View(t.Context(), func(st *blackboard.State) error {
+		goal, _ := st.Goal("g")
+		if goal.Status != blackboard.GoalSuspended || goal.Suspended.Detail != NeedsPerson+": set OPENAI_API_KEY" || goal.Running != 0 {
+			t.Errorf("%s %+v", goal.Status, goal.Suspended)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Ten minutes in which nothing changes on the board: nobody is started, so
+// nobody asks a model.
+func TestNothingChangedMeansNoStep(t *testing.T) {
+	w := newWorld(t)
+	started := make(chan struct{}, 100)
+	p := &spawner{play: func(context.Context, Claim) End {
+		started <- struct{}{}
+		return End{Exit: 42, Class: message.EndAgain, Limits: []message.LimitReached{{Account: "acct", Until: w.Now().Add(time.Hour), Reason: "429"}}}
+	}}
+	s := w.supervisor(p)
+	thinking(&s.Starter)
+	ctx, stop := context.WithCancel(t.Context())
+	turns := 0
+	looked := make(chan struct{}, 1)
+	s.Tend = func(context.Context) time.Time {
+		if turns++; turns > 5 {
+			w.pass(time.Second, time.Second)
+		}
+		if turns == 605 {
+			looked <- struct{}{}
+		}
+		return w.Now() // look again at once: time is simulated
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	<-started
+	<-looked
+	stop()
+	<-done
+	if n := len(started); n != 0 {
+		t.Errorf("%d more steps were started in ten minutes without a change", n)
+	}
+}
+
+func TestWhatAStepReportsReachesItsEnd(t *testing.T) {
+	in := Report{Cost: 0.5, Needs: "n", Spent: []message.Spent{{Model: "m", Cost: 0.5}}, Limits: []message.LimitReached{{Account: "a"}}}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := endOf(process.Result{Exit: 42}, raw)
+	if e.Class != message.EndAgain || e.Needs != "n" || len(e.Spent) != 1 || len(e.Limits) != 1 || e.Cost != 0.5 {
+		t.Errorf("got %+v", e)
+	}
+}
