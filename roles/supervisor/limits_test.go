@@ -14,7 +14,9 @@ import (
 
 // thinking lets every role of the world think with one account.
 func thinking(s *Starter) {
-	s.Policy.Thinks = func(blackboard.Goal, message.Role) roles.Thinks { return roles.Thinks{Accounts: []string{"acct"}, Paid: true} }
+	s.Policy.Thinks = func(blackboard.Goal, message.Role) roles.Thinks {
+		return roles.Thinks{Accounts: []string{"acct"}, Paid: true}
+	}
 }
 
 func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
