@@ -1,0 +1,128 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orch/blackboard/message"
+)
+
+// Place is where the workspaces of one board are: outside the repository, so
+// that an agent can be kept to one of them and away from the rest.
+//
+//	<root>/<goal>/<task>-<coder>-<fence>   a coder's worktree
+//	<root>/<goal>/review-<task>-<fence>    what a reviewer reads
+//	<root>/<goal>/merge                    where a merge is tried
+type Place struct{ Root string }
+
+// PlaceOf is the place of a board below a person's state directory.
+func PlaceOf(stateHome, board string) Place { return Place{filepath.Join(stateHome, "orch", board)} }
+
+// StateHome is $XDG_STATE_HOME, or where it is when that is not set.
+func StateHome(env func(string) string) (string, error) {
+	if dir := env("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home := env("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("neither XDG_STATE_HOME nor HOME says where workspaces go")
+	}
+	return filepath.Join(home, ".local", "state"), nil
+}
+
+const (
+	reviewPrefix = "review-"
+	mergeName    = "merge"
+	idChars      = 8 // of a task's id, which is a UUID
+)
+
+// Coder is the worktree a coder gets under a claim.
+func (p Place) Coder(goal message.GoalID, task message.TaskID, coder message.AgentID, fence message.Fence) string {
+	return filepath.Join(p.Root, string(goal), fmt.Sprintf("%s-%s-%d", brief(task), coder, fence))
+}
+
+// Review is what a reviewer reads under a claim.
+func (p Place) Review(goal message.GoalID, task message.TaskID, fence message.Fence) string {
+	return filepath.Join(p.Root, string(goal), fmt.Sprintf("%s%s-%d", reviewPrefix, brief(task), fence))
+}
+
+// Merge is where a merge is tried.
+func (p Place) Merge(goal message.GoalID) string {
+	return filepath.Join(p.Root, string(goal), mergeName)
+}
+
+func brief(t message.TaskID) string { return string(t)[:min(len(t), idChars)] }
+
+// Goals lists the goals that have workspaces.
+func (p Place) Goals() ([]message.GoalID, error) {
+	entries, err := os.ReadDir(p.Root)
+	if err != nil && !missing(err) {
+		return nil, fmt.Errorf("list the workspaces: %w", err)
+	}
+	var all []message.GoalID
+	for _, e := range entries {
+		if e.IsDir() {
+			all = append(all, message.GoalID(e.Name()))
+		}
+	}
+	return all, nil
+}
+
+// Tidy removes the workspaces of a goal that keep does not ask for. What a
+// coder's worktree holds is brought into the repository first, under
+// refs/orch/<goal>/left/<name>, so that no commit and no unfinished file is
+// lost; what was never whole holds nothing. A worktree that can not be read any
+// more is left where it is, and named in the error.
+func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, keep func(path string) bool, left Leftover) (removed []string, err error) {
+	dir := filepath.Join(p.Root, string(goal))
+	entries, err := os.ReadDir(dir)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the workspaces of %s: %w", goal, err)
+	}
+	var errs []error
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !e.IsDir() || keep(path) {
+			continue
+		}
+		if err := r.rescue(ctx, goal, path, left); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := Remove(path); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, path)
+	}
+	// The directories go when they are empty, and only then.
+	_ = os.Remove(dir)
+	_ = os.Remove(p.Root)
+	return removed, errors.Join(errs...)
+}
+
+// rescue brings what a worktree holds into the repository.
+func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left Leftover) error {
+	name := filepath.Base(path)
+	if !Made(path) || strings.HasPrefix(name, reviewPrefix) || name == mergeName {
+		return nil
+	}
+	base, err := os.ReadFile(path + ready)
+	if err != nil {
+		return fmt.Errorf("read where %s began: %w", path, err)
+	}
+	began := Commit(strings.TrimSpace(string(base)))
+	_, err = r.Harvest(ctx, path, "refs/orch/"+string(goal)+"/left/"+name, began, left)
+	var rewritten *RewrittenError
+	if errors.As(err, &rewritten) {
+		return nil // it is pinned all the same
+	}
+	return err
+}

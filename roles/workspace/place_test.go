@@ -1,0 +1,57 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTidyLosesNothing(t *testing.T) {
+	p := newProject(t)
+	place := PlaceOf(t.TempDir(), "board")
+	workspace := func(path string) string {
+		if err := p.repo.Make(t.Context(), path, Spec{Branch: "orch/g/t", Commit: p.head(), Name: "coder-1", Email: "c@example.org"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	kept := workspace(place.Coder("g", "0198c1d2-1111", "coder-1", 1))
+	done := workspace(place.Coder("g", "0198c1d3-2222", "coder-2", 4))
+	review := workspace(place.Review("g", "0198c1d3-2222", 2))
+	put(t, done, "unfinished.txt", "half a thought\n")
+	put(t, place.Merge("g"), "half", "made")
+	removed, err := place.Tidy(t.Context(), p.repo, "g", func(path string) bool { return path == kept }, Leftover{"left", "coder-2", "c@example.org"})
+	if err != nil || len(removed) != 3 || !Made(kept) {
+		t.Fatalf("removed %v, %v", removed, err)
+	}
+	if got := p.git("show", "refs/orch/g/left/"+filepath.Base(done)+":unfinished.txt"); got != "half a thought" {
+		t.Errorf("%q", got)
+	}
+	if at, err := p.repo.At(t.Context(), "refs/orch/g/left/"+filepath.Base(review)); err != nil || at != "" {
+		t.Errorf("a review was kept: %v", err)
+	}
+	if _, err := place.Tidy(t.Context(), p.repo, "g", func(string) bool { return false }, Leftover{"left", "c", "c@example.org"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(place.Root); !missing(err) {
+		t.Errorf("empty directories are left: %v", err)
+	}
+}
+
+func TestAWorktreeThatCanNotBeReadIsLeftWhereItIs(t *testing.T) {
+	p := newProject(t)
+	place := PlaceOf(t.TempDir(), "board")
+	path := place.Coder("g", "t", "coder-1", 1)
+	if err := p.repo.Make(t.Context(), path, Spec{Branch: "b", Commit: p.head(), Name: "c", Email: "c@example.org"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, "work.txt", "x")
+	put(t, path, ".git/HEAD", "nonsense")
+	removed, err := place.Tidy(t.Context(), p.repo, "g", func(string) bool { return false }, Leftover{"left", "c", "c@example.org"})
+	if err == nil || len(removed) > 0 {
+		t.Fatalf("removed %v, %v", removed, err)
+	}
+	if _, err := os.Lstat(filepath.Join(path, "work.txt")); err != nil {
+		t.Errorf("the work is gone: %v", err)
+	}
+}
