@@ -23,17 +23,21 @@ type Board interface {
 	Brakes() blackboard.Brakes
 	Limits() map[string]time.Time
 	Usual(message.Role) (usd float64, ok bool)
+	LiveActivations() []blackboard.Activation
+	AgentFree(message.AgentID) bool
 }
 
 // Activation is a step that should be started.
 type Activation struct {
 	Key       blackboard.ActivationKey
 	Goal      message.GoalID
-	Reason    string    // why, for people
-	NotBefore time.Time // backoff after a failed try; zero for at once
+	Reason    string          // why, for people
+	NotBefore time.Time       // backoff after a failed try; zero for at once
+	Agent     message.AgentID // who would do it; empty outside the coding profile
 
 	priority int
 	age      uint64 // seq of what caused it
+	fresh    bool   // of a coder: nobody's work goes on with it
 }
 
 // Policy is what activation and housekeeping depend on beside the board.
@@ -51,6 +55,7 @@ type Policy struct {
 
 	Caps   Caps
 	Thinks func(blackboard.Goal, message.Role) Thinks // what a role thinks with; nil for code alone
+	Code   Code
 }
 
 // PolicyOf takes from the configuration what it says and leaves the rest at its default.
@@ -59,6 +64,11 @@ func PolicyOf(c config.Config) Policy {
 		CrashLimit: c.Limits.Crashes, KillLimit: c.Limits.Kills,
 		AgainMS: 2_000, BackoffMS: 5_000, BackoffMaxMS: 5 * 60_000,
 		MemoryWaitMS: c.Limits.MemoryWaitMS, Caps: CapsOf(c.Budget),
+		Code: Code{
+			Coders: cmp.Or(c.Code.Coders, c.Limits.Jobs), Reviewers: cmp.Or(c.Code.Reviewers, c.Limits.Jobs),
+			MaxIterations: c.Code.MaxIterations, ReviewCycles: c.Code.ReviewCycles, PlanReview: c.Code.PlanReview,
+			EscalateMS: []int64{c.Code.EscalateFirstMS, c.Code.EscalateAgainMS, c.Code.EscalateLastMS},
+		},
 	}
 }
 
@@ -67,11 +77,22 @@ func PolicyOf(c config.Config) Policy {
 // running, done, or failed too often is not in it.
 func Due(s Board, p Policy, now time.Time) []Activation {
 	var due []Activation
+	var taken []message.AgentID
 	for _, a := range wanted(s) {
-		if notBefore, ok := startable(s, p, a.Key); ok && affordable(s, p, a) {
-			a.NotBefore = later(notBefore, freeAgain(s, p, a))
-			due = append(due, a)
+		notBefore, ok := startable(s, p, a.Key)
+		if !ok || !affordable(s, p, a) || !mayStart(s, p, a, now) {
+			continue
 		}
+		a.NotBefore = later(notBefore, freeAgain(s, p, a))
+		if a.Key.Role == message.Coder || a.Key.Role == message.CodeReviewer {
+			if a.Agent, ok = agentFor(s, p, a, taken); !ok {
+				continue
+			}
+			if !a.NotBefore.After(now) { // who has to wait keeps nobody from starting
+				taken = append(taken, a.Agent)
+			}
+		}
+		due = append(due, a)
 	}
 	return due
 }
@@ -79,7 +100,7 @@ func Due(s Board, p Policy, now time.Time) []Activation {
 // IsDue tells whether exactly this activation may be started now.
 func IsDue(s Board, p Policy, now time.Time, key blackboard.ActivationKey) bool {
 	a, ok := Find(s, key.Role, key.Subject)
-	if !ok || a.Key != key || !affordable(s, p, a) {
+	if !ok || a.Key != key || !affordable(s, p, a) || !mayStart(s, p, a, now) {
 		return false
 	}
 	notBefore, ok := startable(s, p, key)
@@ -115,10 +136,21 @@ func wanted(s Board) []Activation {
 		all = append(all, wantedBy(s, g)...)
 	}
 	slices.SortStableFunc(all, func(a, b Activation) int {
-		return cmp.Or(cmp.Compare(rank(a.Key.Role), rank(b.Key.Role)), cmp.Compare(a.priority, b.priority),
+		return cmp.Or(cmp.Compare(rank(a.Key.Role), rank(b.Key.Role)), unfinishedFirst(a, b), cmp.Compare(a.priority, b.priority),
 			cmp.Compare(a.age, b.age), cmp.Compare(a.Key.Subject, b.Key.Subject))
 	})
 	return all
+}
+
+// unfinishedFirst lets coders end what they began before they begin something.
+func unfinishedFirst(a, b Activation) int {
+	switch {
+	case a.fresh == b.fresh:
+		return 0
+	case b.fresh:
+		return -1
+	}
+	return 1
 }
 
 func braked(b blackboard.Brakes) bool { return b.Paused != nil || b.Checkpoint != nil }
@@ -143,11 +175,17 @@ func wantedBy(s Board, g blackboard.Goal) []Activation {
 	}
 	var all []Activation
 	for _, t := range s.PlanTasks(g) {
-		if a, ok := act(s, g, t); ok {
+		part := act
+		if t.For == message.Coder {
+			part = codeAct
+		}
+		if a, ok := part(s, g, t); ok {
 			all = append(all, a)
 		}
 	}
-	if a, ok := validate(s, g); ok {
+	if a, ok := wake(s, g); ok {
+		all = append(all, a)
+	} else if a, ok := validate(s, g); ok {
 		all = append(all, a)
 	}
 	return all

@@ -30,6 +30,7 @@ type board struct {
 	usual       map[message.Role]float64
 	unclaimable map[message.TaskID]bool
 	fanIn       bool
+	sprint      *blackboard.Sprint
 }
 
 func (b *board) Limits() map[string]time.Time { return b.limits }
@@ -90,6 +91,15 @@ func (b *board) CanClaim(t blackboard.Task) error {
 	}
 	return nil
 }
+
+func (b *board) AgentFree(id message.AgentID) bool {
+	_, registered := b.Agent(id)
+	busy := slices.ContainsFunc(b.activations, func(a blackboard.Activation) bool { return a.Live() && a.Agent == id })
+	holds := slices.ContainsFunc(b.tasks, func(t blackboard.Task) bool { return t.Status == blackboard.Claimed && t.Agent == id })
+	return !registered && !busy && !holds
+}
+
+func (b *board) Sprint() *blackboard.Sprint { return b.sprint }
 
 // FanIn is what the board itself decides; here it is said by hand.
 func (b *board) FanIn(blackboard.Goal) (bool, string) { return b.fanIn, "" }

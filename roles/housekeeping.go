@@ -13,10 +13,10 @@ import (
 type Ledger interface {
 	Board
 	Goals() []blackboard.Goal
-	LiveActivations() []blackboard.Activation
 	Agents() []blackboard.Agent
 	Agent(message.AgentID) (blackboard.Agent, bool)
 	Tasks(...blackboard.Status) iter.Seq[blackboard.Task]
+	Sprint() *blackboard.Sprint
 }
 
 // Housekeeping lists the messages a supervisor must append so that nothing
@@ -33,6 +33,9 @@ func Housekeeping(s Ledger, p Policy, alive func(message.Process) bool, now time
 	h.lapsedClaims()
 	h.orphanedDrafts()
 	h.deadAgents()
+	h.abandonedReviews()
+	h.sprint()
+	h.staleCheckpoint()
 	for _, g := range s.OpenGoals() {
 		h.goal(g)
 	}
@@ -133,10 +136,11 @@ func (h *keeper) expired(l message.Lease) bool {
 	return !h.now.Before(l.ExpiresAt)
 }
 
-// orphanedDrafts ends drafts whose plan can no longer be committed.
+// orphanedDrafts ends drafts whose plan can no longer be committed. Those that
+// miss a gate stay to be seen until the next plan is.
 func (h *keeper) orphanedDrafts() {
 	for t := range h.s.Tasks(blackboard.Draft) {
-		if t.PlanID == "" || t.Goal == "" || h.planning[t.Goal] {
+		if t.PlanID == "" || t.Goal == "" || h.planning[t.Goal] || len(t.Gates) > 0 {
 			continue
 		}
 		h.say(t.Goal, string(t.ID), t.Created.ID, message.DraftVoided{Task: t.ID, PlanID: t.PlanID, Reason: "the step that planned it ended before the plan was complete"})
@@ -155,15 +159,18 @@ func (h *keeper) deadAgents() {
 func (h *keeper) goal(g blackboard.Goal) {
 	if g.Status == blackboard.GoalSuspended {
 		h.unattendedQuestion(g)
+		h.staleSuspension(g)
 		return
 	}
 	if g.Status != blackboard.GoalOpen || braked(h.s.Brakes()) {
 		return
 	}
 	h.silentMemory(g)
-	if !h.overBudget(g) {
-		h.stuck(g)
+	h.limits(g)
+	if h.planReview(g) || h.overBudget(g) {
+		return
 	}
+	h.stuck(g)
 }
 
 // unattendedQuestion answers a clarification nobody is there to answer: an
@@ -213,8 +220,8 @@ func (h *keeper) overBudget(g blackboard.Goal) bool {
 func (h *keeper) stuck(g blackboard.Goal) {
 	for _, want := range wantedBy(h.s, g) {
 		a, known := h.s.Activation(want.Key)
-		if !known || a.Live() {
-			continue
+		if !known || a.Live() || want.Key.Role == message.Coder {
+			continue // a coder that fails too often blocks its task, not the goal
 		}
 		why := ""
 		switch {

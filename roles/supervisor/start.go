@@ -54,7 +54,11 @@ func (s *Starter) Start(ctx context.Context, a roles.Activation) (Claim, error) 
 		}
 		prior, _ := st.Activation(a.Key)
 		c.Try = prior.Try + 1
-		c.Agent = st.NextAgent(a.Key.Role)
+		agent, ok := roles.AgentFor(st, s.Policy, a)
+		if !ok {
+			return message.Message{}, ErrNotDue
+		}
+		c.Agent = agent
 		return s.message(a, message.StepStarting{
 			Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: c.Agent, Marker: c.Marker,
 			Try: c.Try, Holder: s.Holder, Reason: a.Reason, Reserve: roles.ReserveOf(st, s.Policy, a),

@@ -190,7 +190,7 @@ func (w *World) Claim(a roles.Activation) *step.Env {
 	var agent message.AgentID
 	var prior blackboard.Activation
 	w.View(func(s *blackboard.State) {
-		agent = s.NextAgent(a.Key.Role)
+		agent, _ = roles.AgentFor(s, w.Policy, a)
 		prior, _ = s.Activation(a.Key)
 	})
 	w.say(a, 0, message.StepStarting{
