@@ -1,4 +1,5 @@
-// Package prompts holds the text that ships with orch. It only embeds files.
+// Package prompts holds the text that ships with orch: a Markdown file for each
+// role that thinks with a model, and the playbooks. It only embeds files.
 package prompts
 
 import (
@@ -9,6 +10,9 @@ import (
 //go:embed playbooks/*.yaml
 var playbooks embed.FS
 
+//go:embed *.md
+var roles embed.FS
+
 // Playbooks is the folder of shipped playbooks.
 func Playbooks() fs.FS {
 	sub, err := fs.Sub(playbooks, "playbooks")
@@ -17,3 +21,7 @@ func Playbooks() fs.FS {
 	}
 	return sub
 }
+
+// Roles is the folder of role prompts: NAME.md each, and every-role.md, which
+// is part of all of them.
+func Roles() fs.FS { return roles }

@@ -20,14 +20,17 @@ type Perceiver interface {
 
 // PerceiveInput is all a perceiver may read.
 type PerceiveInput struct {
-	Goal    message.GoalID
-	Input   message.UserInput
-	Clarify []QA   // earlier rounds
-	Values  string // the person's values.md
+	Goal    message.GoalID    `json:"goal"`
+	Input   message.UserInput `json:"input"`
+	Clarify []QA              `json:"clarify"` // earlier rounds
+	Values  string            `json:"values"`  // the person's values.md
 }
 
 // QA is one question with its answer.
-type QA struct{ Question, Answer string }
+type QA struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
 
 // Perception is a perceived goal, or questions when no reasonable reading exists.
 type Perception struct {
@@ -57,36 +60,36 @@ func (e *NoPlanError) Error() string { return "no approach is left: " + e.Why }
 
 // PlanInput is all a planner may read.
 type PlanInput struct {
-	Goal       message.GoalID
-	Spec       message.TaskSpec
-	Playbook   string // asked for by name
-	Workspace  string
-	Strict     bool
-	Constraint Constraints
-	Directive  *message.PlanDirective // nil for the first plan
-	Previous   []PreviousTask         // tasks of earlier plans, oldest first
-	Violations []message.Violation    // why the last proposal of this round was refused
-	Lessons    []string               // standing rules of the memory, in words
-	Values     string
+	Goal       message.GoalID         `json:"goal"`
+	Spec       message.TaskSpec       `json:"spec"`
+	Playbook   string                 `json:"playbook"` // asked for by name
+	Workspace  string                 `json:"workspace"`
+	Strict     bool                   `json:"strict"`
+	Constraint Constraints            `json:"constraint"`
+	Directive  *message.PlanDirective `json:"directive"`  // nil for the first plan
+	Previous   []PreviousTask         `json:"previous"`   // tasks of earlier plans, oldest first
+	Violations []message.Violation    `json:"violations"` // why the last proposal of this round was refused
+	Lessons    []string               `json:"lessons"`    // standing rules of the memory, in words
+	Values     string                 `json:"values"`
 }
 
 // PreviousTask is what became of a task of an earlier plan.
 type PreviousTask struct {
-	ID       message.TaskID
-	Slot     string
-	Approach string
-	Target   string
-	Status   string // matched, failed or skipped
-	Reason   string
-	Plan     message.PlanID
-	Action   json.RawMessage // what it ran, as SubTask.Action says; may be empty
+	ID       message.TaskID  `json:"id"`
+	Slot     string          `json:"slot"`
+	Approach string          `json:"approach"`
+	Target   string          `json:"target"`
+	Status   string          `json:"status"` // matched, failed or skipped
+	Reason   string          `json:"reason"`
+	Plan     message.PlanID  `json:"plan"`
+	Action   json.RawMessage `json:"action,omitempty"` // what it ran, as SubTask.Action says; may be empty
 }
 
 // Constraints are what a plan must not and should do.
 type Constraints struct {
-	MustNot []Ban
-	Prefer  []message.Pair // memory says exploit
-	Caution []message.Pair // the memory is of two minds: other ways first, and what has effects needs a yes
+	MustNot []Ban          `json:"must_not"`
+	Prefer  []message.Pair `json:"prefer"`  // memory says exploit
+	Caution []message.Pair `json:"caution"` // the memory is of two minds: other ways first, and what has effects needs a yes
 	// SetAside are the slots in which the memory's bans do not bind, because
 	// they would leave nothing to try.
 	SetAside []string
@@ -94,11 +97,11 @@ type Constraints struct {
 
 // Ban forbids an approach or an (approach, target) pair, for one slot or for all.
 type Ban struct {
-	Slot     string // empty: every slot
-	Approach string // empty: any approach
-	Target   string // empty: any target
-	Source   string // memory or directive
-	Because  string
+	Slot     string `json:"slot"`     // empty: every slot
+	Approach string `json:"approach"` // empty: any approach
+	Target   string `json:"target"`   // empty: any target
+	Source   string `json:"source"`   // memory or directive
+	Because  string `json:"because"`
 }
 
 // Forbids tells whether the ban covers an approach on a target in a slot.
@@ -175,14 +178,14 @@ type Executor interface {
 
 // ExecuteInput is all an executor may read.
 type ExecuteInput struct {
-	Goal       message.GoalID
-	Task       message.SubTask
-	Attempt    int // from 1
-	Correction *message.CorrectionSignal
-	Inputs     map[string]string // outputs of lower sequences by slot
-	Spec       message.TaskSpec
-	Workspace  string
-	Values     string
+	Goal       message.GoalID            `json:"goal"`
+	Task       message.SubTask           `json:"task"`
+	Attempt    int                       `json:"attempt"` // from 1
+	Correction *message.CorrectionSignal `json:"correction"`
+	Inputs     map[string]string         `json:"inputs"` // outputs of lower sequences by slot
+	Spec       message.TaskSpec          `json:"spec"`
+	Workspace  string                    `json:"workspace"`
+	Values     string                    `json:"values"`
 }
 
 // Tools is the gated, journalled tool layer an executor acts through.
@@ -226,12 +229,12 @@ type Judge interface {
 
 // JudgeInput is one criterion with the evidence there is.
 type JudgeInput struct {
-	Criterion message.Criterion
-	Intent    string
-	Output    string
-	ToolCalls []string
-	Sceptical bool // meta-validator: ambiguous evidence is a fail
-	Second    bool // an independent second judgement
+	Criterion message.Criterion `json:"criterion"`
+	Intent    string            `json:"intent"`
+	Output    string            `json:"output"`
+	ToolCalls []string          `json:"tool_calls"`
+	Sceptical bool              `json:"sceptical"` // meta-validator: ambiguous evidence is a fail
+	Second    bool              `json:"second"`    // an independent second judgement
 }
 
 // Judgement is a verdict a backend proposes. Anything but a clear pass is a fail.
@@ -250,8 +253,8 @@ type Merger interface {
 
 // MergeInput is every matched output of a plan.
 type MergeInput struct {
-	Spec     message.TaskSpec
-	Outcomes []message.SubTaskOutcome
+	Spec     message.TaskSpec         `json:"spec"`
+	Outcomes []message.SubTaskOutcome `json:"outcomes"`
 }
 
 // Merged is the joined result.
