@@ -220,6 +220,7 @@ type Execution struct {
 	Class      message.FailureClass
 	Reason     string
 	Usage      message.Usage
+	Cost       *float64 // US dollars, when an agent states it
 }
 
 // Judge decides one criterion that no check can decide.
