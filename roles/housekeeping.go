@@ -191,7 +191,7 @@ func (h *keeper) silentMemory(g blackboard.Goal) {
 	waitedMS := max(0, h.now.Sub(c.Asked.TS).Milliseconds())
 	switch {
 	case !h.p.MemoryResident:
-		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: "no memory resident is configured"})
+		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: "no memory resident is there"})
 	case waitedMS >= h.p.MemoryWaitMS:
 		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: fmt.Sprintf("the memory did not answer within %d ms", h.p.MemoryWaitMS)})
 	}

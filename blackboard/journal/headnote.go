@@ -230,5 +230,8 @@ func (j *Journal) writeNote() error {
 	if err == nil {
 		err = j.fsys.Rename(temp, j.note.path)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process has put the file in its place meanwhile, as its own
+	}
 	return storageError("write the head note", j.note.path, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -238,5 +239,41 @@ func TestHeadNote(t *testing.T) {
 	old.PutFile(path, []byte("{\"seq\":9"))
 	if err := open(t, old, "d").UseHeadNote(path, "board-1"); err != nil {
 		t.Errorf("an unreadable note: %v", err)
+	}
+}
+
+// racing is a file system in which another process is always a little faster.
+type racing struct{ journal.OSFS }
+
+func (r racing) Rename(from, to string) error {
+	if err := r.OSFS.Rename(from, to); err != nil {
+		return err
+	}
+	return r.OSFS.Rename(from, to)
+}
+
+func TestTwoThatNoteTheHeadAtOnceAreNoError(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(t.TempDir(), "note")
+	o := journal.Options{Clock: journal.SystemClock{}, IDs: journal.UUIDs{}}
+	j, err := journal.Create(t.Context(), dir, o, note("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.FS = racing{}
+	if j, err = journal.Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.UseHeadNote(path, "board-1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(t.Context(), note("second"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Errorf("closed with %v", err)
 	}
 }

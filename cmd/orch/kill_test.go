@@ -23,18 +23,18 @@ import (
 // A kill may come at any moment of a run. Whatever is killed, and how often,
 // the run ends as an undisturbed one does once it is continued.
 
-// killsPerVictim is how many kills of each of three kinds of process one test
+// killsPerVictim is how many kills of each of four kinds of process one test
 // run makes: 200 in all, and 10,000 where there is time.
 func killsPerVictim() int {
 	if os.Getenv("ORCH_TORTURE") != "" {
-		return 3_334
+		return 2_500
 	}
-	return 67
+	return 50
 }
 
 func TestKilledAtRandomMomentsEndsTheSame(t *testing.T) {
 	want := undisturbed(t)
-	for _, victim := range []string{"supervisor", "ggs", "step"} {
+	for _, victim := range []string{"supervisor", "ggs", "memory", "step"} {
 		t.Run(victim, func(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed %d", seed)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
@@ -85,7 +83,7 @@ func (a *app) ggs(ctx context.Context) error {
 // holdResident waits for the lock of a resident role. The file is never
 // removed, so that nobody can hold a lock on a file that is gone.
 func holdResident(ctx context.Context, root string, role message.Role) (release func(), err error) {
-	l := flock.New(filepath.Join(root, blackboard.DirName, blackboard.RunDir, string(role)+".lock"))
+	l := residentLock(root, role)
 	got, err := l.TryLockContext(ctx, 200*time.Millisecond)
 	if err != nil || !got {
 		return nil, errors.Join(err, fmt.Errorf("wait for the %s of another supervisor", role))

@@ -242,6 +242,7 @@ func (a *app) pick(ctx context.Context, root string, cfg config.Config, role mes
 		return supervisor.Claim{}, nil, err
 	}
 	policy := roles.PolicyOf(cfg)
+	policy.MemoryResident = memoryServed(root)
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
 	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
 		Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -112,26 +113,28 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	policy := roles.PolicyOf(cfg)
 	policy.Terminal = interactive
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
+	policy.MemoryResident = true // one of the residents below
 	flags := []string{}
 	if a.unsafeFS {
 		flags = append(flags, "--unsafe-fs")
 	}
 	root := s.Root()
 	hooks := supervisor.Hooks{Dir: filepath.Join(s.Dir(), blackboard.HooksDir), Root: root, LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn}
+	resident := func(name string, args ...string) supervisor.Resident {
+		argv := slices.Concat([]string{exe, "-C", root}, flags, args)
+		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Log: filepath.Join(s.Dir(), blackboard.RunDir, name+".log"), GraceMS: cfg.Limits.GraceMS}
+	}
 	return &supervisor.Supervisor{
 		Starter: supervisor.Starter{
 			Board: s.Board, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
 			Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
 		},
 		Config: cfg, Goal: goal,
-		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags},
-		Residents: []supervisor.Resident{
-			&supervisor.ResidentProcess{Argv: append([]string{exe, "-C", root}, append(flags, "ggs", "--attached")...), Root: root,
-				Env: os.Environ(), Log: filepath.Join(s.Dir(), blackboard.RunDir, "ggs.log"), GraceMS: cfg.Limits.GraceMS},
-		},
-		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
-		Hooks:  hooks,
-		Warn:   a.warn,
+		Spawner:   &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags},
+		Residents: []supervisor.Resident{resident("ggs", "ggs", "--attached"), resident("memory", "memory", "serve", "--attached")},
+		Brakes:    supervisor.BrakeFiles{Dir: s.Dir()},
+		Hooks:     hooks,
+		Warn:      a.warn,
 		Tend: func(ctx context.Context) time.Time {
 			return s.tend(ctx, s.keeper.Offer).Again
 		},

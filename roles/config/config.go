@@ -28,6 +28,7 @@ type Config struct {
 	Prices     map[string]Price `yaml:"prices"` // by model
 	Allow      []string         `yaml:"allow"`  // permissions for every goal: "action:pattern", see docs/safety.md
 	Deny       []string         `yaml:"deny"`   // what no permission can give
+	Memory     Memory           `yaml:"memory"`
 	View       View             `yaml:"view"`
 	Journal    Journal          `yaml:"journal"`
 	Search     Search           `yaml:"web_search"`
@@ -87,6 +88,18 @@ type Budget struct {
 	Reserve  float64            `yaml:"reserve"`   // set aside for a step of a role that has no history
 }
 
+// Memory says when the memory consolidates, and from where on what it knows counts.
+type Memory struct {
+	SettleMS         int64   `yaml:"settle_ms"`         // between the end of a goal and the pass that follows it
+	EveryMS          int64   `yaml:"every_ms"`          // between passes by the clock; 0: none
+	Notice           float64 `yaml:"notice"`            // attention from which a pair is not ignored
+	Lean             float64 `yaml:"lean"`              // decision beyond which it is decided
+	Forget           float64 `yaml:"forget"`            // attention below which a pair is forgotten
+	PromoteAttention float64 `yaml:"promote_attention"` // attention from which a pair can become a rule
+	PromoteDecision  float64 `yaml:"promote_decision"`  // decision from which it does
+	BankruptK        float64 `yaml:"bankrupt_k"`        // decay of a rule that lost its trust
+}
+
 // View bounds the readable view.
 type View struct {
 	MaxTasks int `yaml:"max_tasks"`
@@ -140,6 +153,8 @@ func Default() Config {
 		Code: Code{Integration: "integration", SetupWallMS: 10 * 60_000, MaxIterations: 10, ReviewCycles: 5, MaxRescopes: 3,
 			PlanReview: "none", ClaimBackoffMS: 5_000, ClaimTries: 3,
 			EscalateFirstMS: 30 * 60_000, EscalateAgainMS: 2 * 3_600_000, EscalateLastMS: 8 * 3_600_000},
+		Memory: Memory{SettleMS: 2_000, EveryMS: 3_600_000, Notice: 0.5, Lean: 0.2, Forget: 0.1,
+			PromoteAttention: 5, PromoteDecision: 3, BankruptK: 0.05},
 		View:    View{MaxTasks: 500},
 		Journal: Journal{RotateBytes: 64 << 20},
 	}

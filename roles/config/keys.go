@@ -58,6 +58,14 @@ func Keys() []Key {
 		{Path: "budget.task", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of all steps on one task; 0 means none"},
 		{Path: "budget.found_cap", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal whose model was found and not configured; 0 means none"},
 		{Path: "budget.reserve", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "set aside for a step of a role that never spent anything yet"},
+		{Path: "memory.settle_ms", Unit: "ms", Min: 0, Max: 600_000, Doc: "between the end of a goal and the consolidation that follows it"},
+		{Path: "memory.every_ms", Unit: "ms", Min: 0, Max: 30 * day, Doc: "between consolidations by the clock; 0 means none"},
+		{Path: "memory.notice", Min: 0, Max: 100, Doc: "attention from which a pair is not ignored"},
+		{Path: "memory.lean", Min: 0, Max: 100, Doc: "decision beyond which a pair is preferred or avoided"},
+		{Path: "memory.forget", Min: 0, Max: 100, Doc: "attention below which a pair is forgotten"},
+		{Path: "memory.promote_attention", Min: 0, Max: 1_000, Doc: "attention from which a pair can become a rule"},
+		{Path: "memory.promote_decision", Min: 0, Max: 1_000, Doc: "decision, for or against, from which it does"},
+		{Path: "memory.bankrupt_k", Unit: "1/day", Min: 0, Max: 100, Doc: "decay of a rule that lost its trust"},
 		{Path: "view.max_tasks", Unit: "tasks", Min: 1, Max: 100_000, Doc: "open tasks shown in state.yaml"},
 		{Path: "journal.rotate_bytes", Unit: "bytes", Min: 4096, Max: 1 << 40, Doc: "size at which the log starts a new segment, at least 4 times the state"},
 		{Path: "code.integration", Doc: "branch that approved work is merged into; made from HEAD if absent"},
@@ -143,7 +151,7 @@ func yamlName(f reflect.StructField) string {
 	return strings.Split(f.Tag.Get("yaml"), ",")[0]
 }
 
-var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Price{}, View{}, Journal{}, Search{}, Code{}}
+var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Price{}, Memory{}, View{}, Journal{}, Search{}, Code{}}
 
 // keysOf lists the yaml names of a section given by its Go type name.
 func keysOf(typeName string) []string {

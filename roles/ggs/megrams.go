@@ -92,7 +92,11 @@ func (s situation) noteEnd(n *notebook, r ruling, h History) {
 	if r.directive == message.Abandon {
 		category, verb = categoryConstraint, "was given up"
 	}
-	lesson := fmt.Sprintf("%s after %d rounds", verb, len(s.rounds))
+	rounds := fmt.Sprintf("%d rounds", len(s.rounds))
+	if len(s.rounds) == 1 {
+		rounds = "the first round"
+	}
+	lesson := verb + " after " + rounds
 	if t := s.approachesNow(); t != "" {
 		lesson += " with " + t
 	}
