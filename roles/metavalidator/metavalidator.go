@@ -18,6 +18,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles"
+	"orch/roles/code"
 	"orch/roles/step"
 )
 
@@ -110,7 +111,7 @@ func roundOf(g blackboard.Goal, tasks []blackboard.Task, elapsedMS int64) round 
 	for _, t := range tasks {
 		o := outcomeOf(t)
 		r.outcomes = append(r.outcomes, o)
-		r.corrected += t.Corrections
+		r.corrected += t.Corrections + t.Review.CyclesTotal
 		switch o.Status {
 		case message.Failed:
 			r.failed = append(r.failed, t.ID)
@@ -123,6 +124,9 @@ func roundOf(g blackboard.Goal, tasks []blackboard.Task, elapsedMS int64) round 
 }
 
 func outcomeOf(t blackboard.Task) message.SubTaskOutcome {
+	if t.For == message.Coder {
+		return code.Outcome(t)
+	}
 	matched := t.Status == blackboard.Approved || t.Status == blackboard.Merged
 	if t.Outcome != nil && matched == (t.Outcome.Status == message.Matched) && t.Status != blackboard.Unclaimed {
 		return *t.Outcome
