@@ -75,6 +75,16 @@ func ownCoder(t blackboard.Task) message.AgentID {
 	return t.Agent
 }
 
+// GoesOn tells whether a claim by the agent goes on with the work that is in
+// the task's worktree: the coder's own, or any coder's where the work is done
+// and only has to be made to fit.
+func GoesOn(t blackboard.Task, agent message.AgentID) bool {
+	if t.Work == "" {
+		return false
+	}
+	return ownCoder(t) == agent || t.Status == blackboard.IntegrationFailed
+}
+
 // AgentFor is the agent an activation would be started as; ok is false while
 // it has to wait for one. The lowest free number is taken, except that
 //

@@ -45,7 +45,7 @@ Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.profile, "profile", "task", "which roles take part: task")
+	fl.StringVar(&f.profile, "profile", "task", "which roles take part: task, or code for coders and reviewers in worktrees")
 	fl.StringVar(&f.spec, "spec", "", "file that specifies the goal")
 	fl.StringVar(&f.controller, "controller", "", "policy: like-for-like, v0.8 or v0.7 (default from config.yaml)")
 	fl.StringVar(&f.playbook, "playbook", "", "take this playbook, without matching the goal")
@@ -82,6 +82,11 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		if err := a.checkBackend(root, cfg, f, strings.Join(args, " ")); err != nil {
 			return err
 		}
+		if f.profile == codeProfile {
+			if err := checkCode(ctx, root, cfg.Code, f); err != nil {
+				return err
+			}
+		}
 	}
 	if f.dryRun {
 		return a.dryRun(ctx, root, cfg, f, strings.Join(args, " "))
@@ -94,6 +99,11 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.profile == codeProfile && !f.resume {
+		if err := startCode(ctx, root, cfg.Code); err != nil {
+			return err
+		}
+	}
 	if f.later {
 		return a.report(map[string]any{"version": 1, "goal": goal}, "%s is on the board; `orch run --continue %s` works on it", goal, goal)
 	}
@@ -103,10 +113,10 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 // check refuses contradictions before anything is touched.
 func (f runFlags) check(args []string) error {
 	switch {
-	case f.profile == "code" || f.profile == "mission":
+	case f.profile == "mission", f.profile == codeProfile && acts[message.Coder] == nil:
 		return usagef("orch run \"…\" uses --profile task", "profile %s is not part of this build", f.profile)
-	case f.profile != "task":
-		return usagef("allowed: task", "unknown profile %q", f.profile)
+	case f.profile != "task" && f.profile != codeProfile:
+		return usagef("allowed: task, code", "unknown profile %q", f.profile)
 	case f.later && (f.resume || f.dryRun):
 		return usagef("orch run --later \"…\"", "--later is for a new goal")
 	case f.resume && len(args) > 1:

@@ -37,7 +37,7 @@ func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goa
 			return err
 		}
 		if !again {
-			return a.conclude(ctx, b, ending, goal)
+			return a.conclude(ctx, b, cfg, ending, goal)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (a *app) answer(ctx context.Context, root string, g blackboard.Goal, answer
 }
 
 // conclude says how the run ended and picks the exit code.
-func (a *app) conclude(ctx context.Context, b *session, ending supervisor.Ending, goal message.GoalID) error {
+func (a *app) conclude(ctx context.Context, b *session, cfg config.Config, ending supervisor.Ending, goal message.GoalID) error {
 	var g blackboard.Goal
 	if err := b.View(context.WithoutCancel(ctx), func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
 		return err
@@ -172,7 +172,11 @@ func (a *app) conclude(ctx context.Context, b *session, ending supervisor.Ending
 	default:
 		code = exitInterrupted
 	}
-	if err := a.lastWords(g, ending, code); err != nil || code == exitOK {
+	err := a.lastWords(g, ending, code)
+	if isCode(g) && ending == supervisor.Finished {
+		err = errors.Join(err, a.finishCode(context.WithoutCancel(ctx), b, cfg, g))
+	}
+	if err != nil || code == exitOK {
 		return err
 	}
 	return &exitError{code: code}

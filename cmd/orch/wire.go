@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,7 +125,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		argv := slices.Concat([]string{exe, "-C", root}, flags, args)
 		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Log: filepath.Join(s.Dir(), blackboard.RunDir, name+".log"), GraceMS: cfg.Limits.GraceMS}
 	}
-	return &supervisor.Supervisor{
+	sv := &supervisor.Supervisor{
 		Starter: supervisor.Starter{
 			Board: s.Board, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
 			Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
@@ -138,7 +139,27 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Tend: func(ctx context.Context) time.Time {
 			return s.tend(ctx, s.keeper.Offer).Again
 		},
-	}, nil
+		Random: rand.Float64,
+	}
+	return sv, a.withCode(s, sv, cfg, resident)
+}
+
+// withCode adds to a supervisor what a coding goal needs: worktrees, the
+// process that merges, and an eye on the person's checkout.
+func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config, resident func(name string, args ...string) supervisor.Resident) error {
+	ctx := context.Background() // only files and git on this machine are asked
+	p, err := a.codeOf(ctx, s.Board, cfg, sv.Goal)
+	if err != nil || p == nil {
+		return err
+	}
+	guard, err := newCheckoutGuard(ctx, p, s.Board, sv.Goal)
+	if err != nil {
+		return err
+	}
+	sv.Worktrees = p
+	sv.Spawner = watched{sv.Spawner, guard}
+	sv.Residents = append(sv.Residents, resident("integrate", "integrate", "--attached"))
+	return nil
 }
 
 // importEdit takes a person's edits of state.yaml in, or says why not. While a

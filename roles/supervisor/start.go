@@ -42,6 +42,17 @@ type Starter struct {
 	Holder  message.Process // the process that will see the step through
 	LeaseMS int64
 	As      message.Role // the role the claim is said in: supervisor, or the step's own
+	// Worktrees says where coders work; nil where there are none.
+	Worktrees Worktrees
+}
+
+// Worktrees decides where coders work and from which commit they begin. The
+// step makes what is decided here.
+type Worktrees interface {
+	// Base is the commit new work begins at.
+	Base(ctx context.Context) (commit string, err error)
+	// Path is the worktree of a new claim.
+	Path(goal message.GoalID, task message.TaskID, coder message.AgentID, fence message.Fence) string
 }
 
 // Start claims one activation and, for a role that holds tasks, the task. The
@@ -67,17 +78,49 @@ func (s *Starter) Start(ctx context.Context, a roles.Activation) (Claim, error) 
 	if err != nil {
 		return Claim{}, err
 	}
-	if roles.Holds(a.Key.Role) {
-		if err := s.claimTask(ctx, &c); err != nil {
-			return Claim{}, errors.Join(err, s.End(ctx, c, End{Exit: 42, Class: message.EndAgain, Detail: "the task was taken"}))
-		}
-		return c, nil // claimTask is behind StepStarting, so it is durable as well
+	claim := s.claimTask
+	switch {
+	case a.Key.Role == message.CodeReviewer:
+		claim = s.claimReview
+	case !roles.Holds(a.Key.Role):
+		return c, s.Board.Barrier(ctx, started.Seq)
 	}
-	return c, s.Board.Barrier(ctx, started.Seq)
+	if err := claim(ctx, &c); err != nil {
+		return Claim{}, errors.Join(err, s.End(ctx, c, End{Exit: 42, Class: message.EndAgain, Detail: "the task was taken"}))
+	}
+	return c, nil // the claim is behind StepStarting, so that is durable as well
 }
 
+// claimReview gives the review of a task to a reviewer. A claim that is set
+// and has not lapsed is somebody else's.
+func (s *Starter) claimReview(ctx context.Context, c *Claim) error {
+	task := message.TaskID(c.Activation.Key.Subject)
+	claimed, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		t, ok := st.Task(task)
+		if !ok {
+			return message.Message{}, fmt.Errorf("claim the review of %s: no such task", task)
+		}
+		c.Fence = t.Review.Fence + 1
+		m := s.message(c.Activation, message.ReviewClaimed{Task: task, ReviewingBy: c.Agent, Fence: c.Fence, ReviewLeaseExpires: NewLease(s.Clock, s.LeaseMS)})
+		m.Fence = c.Fence
+		return m, nil
+	})
+	if err != nil {
+		return fmt.Errorf("claim the review of %s: %w", task, err)
+	}
+	return s.Board.Barrier(ctx, claimed.Seq)
+}
+
+// claimTask gives a task to its holder, and a coder the place to work at it.
 func (s *Starter) claimTask(ctx context.Context, c *Claim) error {
 	task := message.TaskID(c.Activation.Key.Subject)
+	base := ""
+	if c.Activation.Key.Role == message.Coder && s.Worktrees != nil {
+		var err error
+		if base, err = s.Worktrees.Base(ctx); err != nil {
+			return fmt.Errorf("claim %s: %w", task, err)
+		}
+	}
 	claimed, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 		t, ok := st.Task(task)
 		if !ok {
@@ -87,7 +130,15 @@ func (s *Starter) claimTask(ctx context.Context, c *Claim) error {
 			return message.Message{}, err
 		}
 		c.Fence = t.Fence + 1
-		m := s.message(c.Activation, message.Claimed{Task: task, Agent: c.Agent, Fence: c.Fence, Lease: NewLease(s.Clock, s.LeaseMS)})
+		claim := message.Claimed{Task: task, Agent: c.Agent, Fence: c.Fence, Lease: NewLease(s.Clock, s.LeaseMS)}
+		switch {
+		case base == "":
+		case roles.GoesOn(t, c.Agent):
+			claim.Worktree, claim.BaseCommit = t.Work, t.Base
+		default:
+			claim.Worktree, claim.BaseCommit = s.Worktrees.Path(t.Goal, task, c.Agent, c.Fence), base
+		}
+		m := s.message(c.Activation, claim)
 		m.Fence = c.Fence
 		return m, nil
 	})
@@ -168,7 +219,10 @@ func (s *Starter) release(ctx context.Context, c Claim, class string) error {
 	task := message.TaskID(c.Activation.Key.Subject)
 	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 		t, ok := st.Task(task)
-		if !ok || t.Status != blackboard.Claimed || t.Fence != c.Fence {
+		if ok && c.Activation.Key.Role == message.CodeReviewer && t.Review.Reviewer == c.Agent && t.Review.Fence == c.Fence {
+			return s.message(c.Activation, message.ReviewReleased{Task: task, Fence: c.Fence, Reason: "the step ended: " + class}), nil
+		}
+		if !ok || t.Status != blackboard.Claimed || t.Fence != c.Fence || c.Activation.Key.Role == message.CodeReviewer {
 			return message.Message{}, errClosed
 		}
 		m := s.message(c.Activation, message.Released{Task: task, Agent: c.Agent, Fence: c.Fence, Reason: "the step ended: " + class})

@@ -50,7 +50,10 @@ type Supervisor struct {
 	// says when to call again, or the zero time.
 	Tend func(context.Context) time.Time
 
+	Random func() float64 // in [0, 1), spreads supervisors that want the same task
+
 	live  map[blackboard.ActivationKey]context.CancelFunc
+	lost  losses
 	ended chan ended
 }
 
@@ -81,6 +84,7 @@ const stallAfter = 30 * time.Second
 func (s *Supervisor) Run(ctx context.Context) (Ending, error) {
 	s.live = map[blackboard.ActivationKey]context.CancelFunc{}
 	s.ended = make(chan ended)
+	s.lost = losses{}
 	attended, stop := context.WithCancel(ctx)
 	residents := s.keepResidents(attended)
 	ending, err := s.serve(ctx)
@@ -169,6 +173,7 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 		if len(s.live) >= s.Config.Limits.Jobs {
 			break
 		}
+		a.NotBefore = s.lost.notBefore(a)
 		if wait := a.NotBefore.Sub(s.Clock.Now()); wait > 0 {
 			t.wait, t.busy = min(t.wait, wait), true
 			continue
@@ -205,8 +210,9 @@ func (s *Supervisor) look(st *blackboard.State) (ending Ending, busy bool) {
 func (s *Supervisor) begin(ctx context.Context, a roles.Activation) error {
 	c, err := s.Start(ctx, a)
 	if errors.Is(err, ErrNotDue) || Refused(err) {
-		return nil // another supervisor was faster
+		return s.beaten(ctx, a, err) // another supervisor was faster
 	}
+	delete(s.lost, a.Key)
 	if err != nil {
 		return fmt.Errorf("start %s on %s: %w", a.Key.Role, a.Key.Subject, err)
 	}

@@ -250,3 +250,16 @@ func some(names []string) string {
 
 // missing tells whether an error says that a file is not there.
 func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
+
+// Author is who merges are committed as: the person the repository knows.
+func (r Repo) Author(ctx context.Context) (name, email string) {
+	name, err := git(ctx, r.Dir, "config", "--get", "user.name")
+	if err != nil || name == "" {
+		name = "orch"
+	}
+	email, err = git(ctx, r.Dir, "config", "--get", "user.email")
+	if err != nil || email == "" {
+		email = "orch@localhost"
+	}
+	return name, email
+}

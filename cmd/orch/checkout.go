@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/message"
+	"orch/roles/supervisor"
+	"orch/roles/workspace"
+)
+
+// mainCheckout is the name of the checkpoint at which a goal stops when the
+// person's own checkout has changed.
+const mainCheckout = "main-checkout-changed"
+
+// checkoutGuard knows what the person's checkout looked like. What it knows is
+// kept in the goal's folder, so that a supervisor that was killed does not take
+// what happened meanwhile for what was always there.
+type checkoutGuard struct {
+	project *codeProject
+	board   *blackboard.Board
+	goal    message.GoalID
+
+	mu   sync.Mutex
+	last workspace.Fingerprint
+}
+
+// newCheckoutGuard begins with what is there now; but while a coder's step of
+// an earlier run is not closed, with what was known before that step.
+func newCheckoutGuard(ctx context.Context, p *codeProject, b *blackboard.Board, goal message.GoalID) (*checkoutGuard, error) {
+	g := &checkoutGuard{project: p, board: b, goal: goal}
+	cut := false
+	err := b.View(ctx, func(s *blackboard.State) error {
+		for _, a := range s.LiveActivations() {
+			cut = cut || a.Goal == goal && (a.Role == message.Coder || a.Role == message.CodeReviewer)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := os.ReadFile(g.file())
+	if err == nil && cut {
+		if err := json.Unmarshal(raw, &g.last); err != nil {
+			return nil, fmt.Errorf("read what the checkout was: %w", err)
+		}
+		return g, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read what the checkout was: %w", err)
+	}
+	now, err := g.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.keep(now)
+}
+
+func (g *checkoutGuard) file() string { return filepath.Join(g.board.GoalDir(g.goal), "checkout.json") }
+
+func (g *checkoutGuard) now(ctx context.Context) (workspace.Fingerprint, error) {
+	return g.project.repo.Fingerprint(ctx, func(ref string) bool { return ref == g.project.ref })
+}
+
+func (g *checkoutGuard) keep(f workspace.Fingerprint) error {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(g.file()), 0o755); err != nil {
+		return err
+	}
+	if err := journal.WriteFileAtomic(journal.OSFS{}, g.file(), raw, 0o644); err != nil {
+		return fmt.Errorf("note what the checkout is: %w", err)
+	}
+	g.last = f
+	return nil
+}
+
+// look compares the checkout with what it was. A difference stops the goal at
+// a checkpoint; once it is said, what is there now is what is expected, so that
+// orch resume goes on from there.
+func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, err := g.now(ctx)
+	if err != nil {
+		return fmt.Errorf("look at the main checkout: %w", err)
+	}
+	drift := g.last.Drift(now)
+	if len(drift) == 0 {
+		return nil
+	}
+	why := fmt.Sprintf("the main checkout changed while %s worked on %s: %s. If that was you: orch resume", c.Agent, c.Activation.Key.Subject, strings.Join(drift, "; "))
+	_, err = g.board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: g.goal, Subject: string(g.goal),
+		Cause: c.Activation.Key.Cause, Body: message.CheckpointReached{Name: mainCheckout, Reason: why}})
+	if err != nil && !supervisor.Refused(err) {
+		return fmt.Errorf("say that the main checkout changed: %w", err)
+	}
+	return g.keep(now)
+}

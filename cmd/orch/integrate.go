@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/config"
+	"orch/roles/integrator"
+	"orch/roles/process"
+)
+
+// integratorRole names the lock of the process that merges.
+const integratorRole message.Role = "integrator"
+
+func newIntegrate(a *app) *cobra.Command {
+	var attached, once bool
+	c := &cobra.Command{
+		Use: "integrate", Short: "merge what reviewers approved (orch run does this by itself)", Args: cobra.NoArgs,
+		Long: `Merge approved tasks of --profile code into the integration branch, oldest
+approval first, until interrupted. Only one process merges at a time; a second
+one waits for its turn.`,
+		Example: "  orch integrate --once",
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
+			if attached {
+				var cancel context.CancelFunc
+				ctx, cancel = untilEOF(ctx, a.in)
+				defer cancel()
+			}
+			return a.integrate(ctx, once)
+		},
+	}
+	c.Flags().BoolVar(&once, "once", false, "merge what is approved now, and stop")
+	c.Flags().BoolVar(&attached, "attached", false, "stop when standard input ends (given by a supervisor)")
+	if err := c.Flags().MarkHidden("attached"); err != nil {
+		panic(err) // the flag is defined one line above
+	}
+	return c
+}
+
+func (a *app) integrate(ctx context.Context, once bool) error {
+	root, err := a.root()
+	if err != nil {
+		return err
+	}
+	if err := checkTrust(ctx, root); err != nil {
+		return err
+	}
+	cfg, err := a.config(root)
+	if err != nil {
+		return err
+	}
+	release, err := holdResident(ctx, root, integratorRole)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer release()
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}, Via: "resident"}))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	i, err := a.newIntegrator(ctx, b, cfg)
+	if err != nil {
+		return err
+	}
+	if once {
+		return i.All(ctx)
+	}
+	if err := i.Serve(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config.Config) (*integrator.Integrator, error) {
+	var board string
+	if err := b.View(ctx, func(s *blackboard.State) error { board = s.BoardID(); return nil }); err != nil {
+		return nil, err
+	}
+	p, err := openCode(ctx, b.Root(), board, cfg.Code)
+	if err != nil {
+		return nil, err
+	}
+	return &integrator.Integrator{
+		Board: b, Repo: p.repo, Place: p.place, Ref: p.ref, Name: p.name, Email: p.email, Warn: a.warn,
+		Command: func(dir string) (string, error) { return a.integrationCommand(cfg.Code, dir) },
+		Run: func(ctx context.Context, dir, command string) (bool, []byte, error) {
+			return a.runCommand(ctx, cfg.Limits, dir, command)
+		},
+	}, nil
+}
+
+// integrationCommand is what must pass on a merged tree.
+func (a *app) integrationCommand(c config.Code, dir string) (string, error) {
+	if c.Command != "" {
+		return c.Command, nil
+	}
+	return a.testCommand(c, dir)
+}
+
+// testCommand is how the project in a directory is tested; empty when nothing says so.
+func (a *app) testCommand(c config.Code, dir string) (string, error) {
+	if c.Test != "" {
+		return c.Test, nil
+	}
+	b, _, err := a.playbooks(dir)
+	if err != nil {
+		return "", err
+	}
+	return b.TestCommand(dir)
+}
+
+// runCommand runs one shell command in a directory within the limits of a check.
+func (a *app) runCommand(ctx context.Context, l config.Limits, dir, command string) (ok bool, output []byte, err error) {
+	exe, err := executable()
+	if err != nil {
+		return false, nil, err
+	}
+	r := process.Run(ctx, process.Spec{
+		Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: process.ScrubEnv(os.Environ()), Session: true, Guard: []string{exe, "guard", "--"},
+		WallMS: l.CheckWallMS, GraceMS: l.GraceMS, MaxOutputBytes: l.OutputBytes * 8, KeepBytes: int(l.OutputBytes),
+	})
+	if ctx.Err() != nil {
+		return false, nil, ctx.Err()
+	}
+	if r.Err != nil {
+		return false, nil, fmt.Errorf("run %s: %w", command, r.Err)
+	}
+	output = r.Output()
+	if !r.OK() {
+		output = append(output, fmt.Sprintf("\n[exit %d %s]\n", r.Exit, r.Why())...)
+	}
+	return r.OK(), output, nil
+}
