@@ -46,10 +46,10 @@ const (
 
 // Run works until ctx is done, and then returns its error.
 func (r *Resident) Run(ctx context.Context) error {
-	if err := r.open(ctx); err != nil {
-		return err
-	}
 	r.wake = make(chan struct{}, 1)
+	if err := r.open(ctx); err != nil {
+		return errors.Join(err, r.close())
+	}
 	dreaming, stop := context.WithCancel(ctx)
 	dreamt := make(chan error, 1)
 	go func() {
@@ -65,9 +65,16 @@ func (r *Resident) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		err = first(r.part(ctx), ctx.Err())
 	}
+	return errors.Join(err, r.close())
+}
+
+func (r *Resident) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(err, r.store.Close())
+	if r.store == nil {
+		return nil
+	}
+	return r.store.Close()
 }
 
 // first is the first error that is not about being stopped.
