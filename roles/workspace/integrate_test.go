@@ -8,69 +8,44 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
+	"orch/roles/workspace/workspacetest"
 )
 
 // integration is an approved task whose branch has meanwhile moved on.
-func (b *bench) integration(try func(context.Context, string) (bool, []byte, error)) Integration {
-	b.t.Helper()
-	repo, err := Open(b.t.Context(), b.repo)
+func integrationOf(b *workspacetest.Bench, try func(context.Context, string) (bool, []byte, error)) Integration {
+	b.T.Helper()
+	repo, err := Open(b.T.Context(), b.Repo)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return Integration{
-		Repo: repo, Board: b.board, Goal: "g", Task: "t", Ref: integration, Commit: Commit(b.to), Subject: "merge t", Name: "orch", Email: "o@example.org",
-		Scratch: filepath.Join(b.t.TempDir(), "scratch"), Command: "make check", Try: try,
-		Keep: func(out []byte) (string, error) { return b.board.PutBlob("g", out) },
+		Repo: repo, Board: b.Board, Goal: "g", Task: "t", Ref: workspacetest.Integration, Commit: Commit(b.To), Subject: "merge t", Name: "orch", Email: "o@example.org",
+		Scratch: filepath.Join(b.T.TempDir(), "scratch"), Command: "make check", Try: try,
+		Keep: func(out []byte) (string, error) { return b.Board.PutBlob("g", out) },
 	}
-}
-
-// ahead adds a commit to integration, from outside.
-func (b *bench) ahead(name, text string) string {
-	b.t.Helper()
-	b.git("checkout", "-q", "integration")
-	defer b.git("checkout", "-q", "--detach")
-	put(b.t, b.repo, name, text)
-	b.git("add", "-A")
-	b.git("commit", "-q", "-m", "meanwhile")
-	return b.git("rev-parse", "HEAD")
-}
-
-// last is the last message of a type, or nil.
-func (b *bench) last(want message.Type) message.Body {
-	b.t.Helper()
-	var found message.Body
-	for m, err := range b.board.Messages(1) {
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if m.Type() == want {
-			found = m.Body
-		}
-	}
-	return found
 }
 
 func TestIntegrateTriesTheMergeBeforeTheBranchMoves(t *testing.T) {
-	b := newBench(t)
-	meanwhile := b.ahead("other", "x\n")
+	b := workspacetest.New(t)
+	meanwhile := b.Ahead("other", "x\n")
 	seen := false
-	err := b.integration(func(_ context.Context, dir string) (bool, []byte, error) {
+	err := integrationOf(b, func(_ context.Context, dir string) (bool, []byte, error) {
 		_, one := os.Stat(filepath.Join(dir, "other"))
 		text, two := os.ReadFile(filepath.Join(dir, "f"))
-		seen = one == nil && two == nil && string(text) == "two" && b.git("rev-parse", "integration") == meanwhile
+		seen = one == nil && two == nil && string(text) == "two" && b.Git("rev-parse", "integration") == meanwhile
 		return true, nil, nil
 	}).Integrate(t.Context())
 	if err != nil || !seen {
 		t.Fatalf("%v, seen %v", err, seen)
 	}
-	m, ok := b.last("Merged").(message.Merged)
-	if !ok || m.From != meanwhile || b.git("rev-parse", "integration") != m.To || b.git("rev-parse", m.To+"^{tree}") != m.Tree {
+	m, ok := b.Last("Merged").(message.Merged)
+	if !ok || m.From != meanwhile || b.Git("rev-parse", "integration") != m.To || b.Git("rev-parse", m.To+"^{tree}") != m.Tree {
 		t.Errorf("%+v", m)
 	}
 	if len(m.DriftCommits) != 1 || m.DriftCommits[0] != meanwhile {
 		t.Errorf("drift %v, want %s", m.DriftCommits, meanwhile)
 	}
-	if got := b.git("rev-list", "--parents", "-1", "integration"); got != m.To+" "+meanwhile+" "+b.to {
+	if got := b.Git("rev-list", "--parents", "-1", "integration"); got != m.To+" "+meanwhile+" "+b.To {
 		t.Errorf("parents %s", got)
 	}
 }
@@ -88,17 +63,17 @@ func TestWhatDoesNotFitIsSaidAndMovesNothing(t *testing.T) {
 		{"a red command", "other", red, 0, "make check"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
-			at := b.ahead(c.file, "meanwhile")
-			in := b.integration(c.try)
+			b := workspacetest.New(t)
+			at := b.Ahead(c.file, "meanwhile")
+			in := integrationOf(b, c.try)
 			if err := in.Integrate(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			f, ok := b.last("IntegrationFailed").(message.IntegrationFailed)
+			f, ok := b.Last("IntegrationFailed").(message.IntegrationFailed)
 			if !ok || len(f.Conflict) != c.conflict || f.Command != c.command || f.Output == "" {
 				t.Errorf("%+v", f)
 			}
-			if b.git("rev-parse", "integration") != at || b.merged() != 0 {
+			if b.Git("rev-parse", "integration") != at || b.Merged() != 0 {
 				t.Error("the branch moved")
 			}
 			if _, err := os.Stat(in.Scratch); !missing(err) {
@@ -109,35 +84,35 @@ func TestWhatDoesNotFitIsSaidAndMovesNothing(t *testing.T) {
 }
 
 func TestABranchThatMovesMeanwhileIsMergedAgain(t *testing.T) {
-	b := newBench(t)
+	b := workspacetest.New(t)
 	times, second := 0, ""
-	err := b.integration(func(context.Context, string) (bool, []byte, error) {
+	err := integrationOf(b, func(context.Context, string) (bool, []byte, error) {
 		if times++; times == 1 {
-			second = b.ahead("other", "x\n")
+			second = b.Ahead("other", "x\n")
 		}
 		return true, nil, nil
 	}).Integrate(t.Context())
 	if err != nil || times != 2 {
 		t.Fatalf("%v after %d tries", err, times)
 	}
-	if b.git("merge-base", "integration", second) != second || b.git("merge-base", "integration", b.to) != b.to {
+	if b.Git("merge-base", "integration", second) != second || b.Git("merge-base", "integration", b.To) != b.To {
 		t.Error("a commit was lost")
 	}
-	if b.merged() != 1 {
-		t.Errorf("%d Merged", b.merged())
+	if b.Merged() != 1 {
+		t.Errorf("%d Merged", b.Merged())
 	}
 }
 
 func TestABranchThatNeverRestsIsGivenUp(t *testing.T) {
-	b := newBench(t)
+	b := workspacetest.New(t)
 	times := 0
-	err := b.integration(func(context.Context, string) (bool, []byte, error) {
+	err := integrationOf(b, func(context.Context, string) (bool, []byte, error) {
 		times++
-		b.ahead("other", string(rune('a'+times)))
+		b.Ahead("other", string(rune('a'+times)))
 		return true, nil, nil
 	}).Integrate(t.Context())
 	var moved *MovedError
-	if !errors.As(err, &moved) || times != tries || b.merged() != 0 {
+	if !errors.As(err, &moved) || times != tries || b.Merged() != 0 {
 		t.Errorf("%v after %d tries", err, times)
 	}
 }

@@ -1,0 +1,122 @@
+package integrator_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orch/blackboard/message"
+	"orch/roles/integrator"
+	"orch/roles/workspace"
+	"orch/roles/workspace/workspacetest"
+)
+
+func integratorOf(b *workspacetest.Bench, run func(context.Context, string, string) (bool, []byte, error)) *integrator.Integrator {
+	b.T.Helper()
+	repo, err := workspace.Open(b.T.Context(), b.Repo)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return &integrator.Integrator{
+		Board: b.Board, Repo: repo, Place: workspace.PlaceOf(b.T.TempDir(), "board"), Ref: workspacetest.Integration, Name: "orch", Email: "o@example.org",
+		Command: func(string) (string, error) { return "make check", nil }, Run: run,
+		Warn: func(err error) { b.T.Errorf("warned: %v", err) },
+	}
+}
+
+func passes(context.Context, string, string) (bool, []byte, error) { return true, nil, nil }
+
+func TestWhatIsApprovedIsMergedOnce(t *testing.T) {
+	b := workspacetest.New(t)
+	i := integratorOf(b, passes)
+	for range 2 {
+		if err := i.All(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.Merged() != 1 || b.Git("merge-base", "integration", b.To) != b.To {
+		t.Errorf("%d merges, integration at %s", b.Merged(), b.Git("rev-parse", "integration"))
+	}
+	if said := b.Git("log", "-1", "--format=%B", "integration"); !strings.Contains(said, "Task: t") || !strings.Contains(said, "By: coder-1") {
+		t.Errorf("the merge says %q", said)
+	}
+}
+
+// A merge that was begun on a branch that then went on by itself is made anew.
+func TestAMergeThatWasBegunIsSettledOrMadeAnew(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		then func(b *workspacetest.Bench)
+	}{
+		{"before the ref moved", func(*workspacetest.Bench) {}},
+		{"after the ref moved", func(b *workspacetest.Bench) { b.Git("update-ref", workspacetest.Integration, b.To) }},
+		{"and the branch went on without it", func(b *workspacetest.Bench) { b.Ahead("other", "x\n") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := workspacetest.New(t)
+			_, err := b.Board.Append(t.Context(), message.Message{From: message.Supervisor, To: message.All, Goal: "g", Subject: "t",
+				Body: message.MergeStarting{Task: "t", From: b.From, To: b.To, Ref: workspacetest.Integration}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.then(b)
+			if err := integratorOf(b, passes).All(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if b.Merged() != 1 || b.Git("merge-base", "integration", b.To) != b.To {
+				t.Errorf("%d merges", b.Merged())
+			}
+		})
+	}
+}
+
+func TestWhatCanNotBeTriedStopsTheGoal(t *testing.T) {
+	b := workspacetest.New(t)
+	i := integratorOf(b, func(context.Context, string, string) (bool, []byte, error) {
+		return false, nil, errors.New("no space left")
+	})
+	if err := i.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, ok := b.Last("CheckpointReached").(message.CheckpointReached)
+	if !ok || c.Name != integrator.Checkpoint || !strings.Contains(c.Reason, "no space left") {
+		t.Errorf("%+v", c)
+	}
+	if b.Merged() != 0 || b.Git("rev-parse", "integration") != b.From {
+		t.Error("the branch moved")
+	}
+}
+
+func TestWorktreesOfEndedTasksAreTidied(t *testing.T) {
+	b := workspacetest.New(t)
+	i := integratorOf(b, passes)
+	begin := workspace.Spec{Branch: "orch/g/t", Commit: workspace.Commit(b.From), Name: "coder-1", Email: "c@example.org"}
+	path := i.Place.Coder("g", "t", "coder-1", 1)
+	if err := i.Repo.Make(t.Context(), path, begin, nil); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(i.Place.Root, "unknown-goal", "x")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tidy := func() int {
+		t.Helper()
+		n, err := integrator.Tidy(t.Context(), b.Board, i.Repo, i.Place, "orch", "o@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if err := i.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := tidy(); n != 1 {
+		t.Errorf("%d removed, want 1", n)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("a directory of a goal the board does not know is gone: %v", err)
+	}
+}
