@@ -133,6 +133,11 @@ func FuzzValues(f *testing.F) {
 				refusalOf(t, err)
 			}
 		}
+		for _, c := range Calls(text, func(string) bool { return true }) {
+			if !json.Valid(c.Input) || c.Input[0] != '{' {
+				t.Fatalf("the input %q is no object", c.Input)
+			}
+		}
 		if v, err := Relax(text); err == nil && !json.Valid(v) {
 			t.Fatalf("%q is not JSON", v)
 		}
