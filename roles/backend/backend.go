@@ -8,6 +8,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"orch/blackboard/message"
@@ -263,4 +264,22 @@ type Merged struct {
 	Summary string
 	Output  string
 	Usage   message.Usage
+}
+
+// UnusableError says that what a model answered could not be read, not even
+// after it was told what was wrong. The step keeps Raw in the goal's folder.
+type UnusableError struct {
+	Role  string // the prompt that was answered
+	Model string
+	Why   string
+	Raw   string // the last answer, as it came
+}
+
+func (e *UnusableError) Error() string {
+	return fmt.Sprintf("what %s answered as the %s can not be used: %s", e.Model, e.Role, e.Why)
+}
+
+// Hint names what a person can do.
+func (e *UnusableError) Hint() string {
+	return "give the role a stronger model: models in .orch/config.yaml"
 }
