@@ -34,16 +34,17 @@ func GuardMain(args []string) int {
 	unix.CloseOnExec(reportFD)
 	lifeline := bufio.NewReader(os.NewFile(lifelineFD, "lifeline"))
 	var graceMS int64
+	var interrupt bool
 	line, err := lifeline.ReadString('\n')
 	if err == nil {
-		_, err = fmt.Sscanf(line, "grace_ms %d\n", &graceMS)
+		_, err = fmt.Sscanf(line, "grace_ms %d interrupt %t\n", &graceMS, &interrupt)
 	}
 	if err != nil || len(args) == 0 {
 		fmt.Fprintln(os.Stderr, "error: a guard is started by orch itself, with its lifeline")
 		return 2
 	}
 	g := &guard{
-		args: args, grace: time.Duration(graceMS) * time.Millisecond,
+		args: args, ask: askSignal(interrupt), grace: time.Duration(graceMS) * time.Millisecond,
 		subreaper: BecomeSubreaper() == nil, // without it the marker has to find what was orphaned
 		cut:       make(chan struct{}), done: make(chan syscall.WaitStatus, 1), childless: make(chan struct{}),
 	}
@@ -60,6 +61,7 @@ func GuardMain(args []string) int {
 
 type guard struct {
 	args  []string
+	ask   syscall.Signal // to end politely
 	grace time.Duration
 	cut   chan struct{}           // closed when the lifeline broke
 	done  chan syscall.WaitStatus // gets the command's status
@@ -95,7 +97,7 @@ func (g *guard) run(lifeline io.Reader) guardReport {
 	case <-g.cut:
 	case <-signals:
 	}
-	_ = syscall.Kill(-g.child, syscall.SIGTERM) // not yet collected, so the number is still its own
+	_ = syscall.Kill(-g.child, g.ask) // not yet collected, so the number is still its own
 	grace := time.NewTimer(g.grace)
 	select {
 	case status = <-g.done:

@@ -33,11 +33,12 @@ type guardLink struct {
 	lifeR, lifeW *os.File
 	repR, repW   *os.File
 	graceMS      int64
+	interrupt    bool
 	report       chan guardReport // gets the report, or is closed without one
 }
 
-func newGuardLink(graceMS int64) (*guardLink, error) {
-	g := &guardLink{graceMS: graceMS, report: make(chan guardReport, 1)}
+func newGuardLink(graceMS int64, interrupt bool) (*guardLink, error) {
+	g := &guardLink{graceMS: graceMS, interrupt: interrupt, report: make(chan guardReport, 1)}
 	var err error
 	if g.lifeR, g.lifeW, err = os.Pipe(); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (g *guardLink) attach(cmd *exec.Cmd) { cmd.ExtraFiles = []*os.File{g.lifeR,
 func (g *guardLink) started() {
 	g.lifeR.Close()
 	g.repW.Close()
-	fmt.Fprintf(g.lifeW, "grace_ms %d\n", g.graceMS) // a guard already dead shows in its report
+	fmt.Fprintf(g.lifeW, "grace_ms %d interrupt %t\n", g.graceMS, g.interrupt) // a guard already dead shows in its report
 	go func() {
 		defer close(g.report)
 		var rep guardReport

@@ -98,7 +98,7 @@ func (r *running) start() error {
 		return err
 	}
 	if len(r.spec.Guard) > 0 && guardSupported {
-		link, err := newGuardLink(r.spec.GraceMS)
+		link, err := newGuardLink(r.spec.GraceMS, r.spec.Interrupt)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (r *running) terminate() {
 		case <-extra.C:
 		}
 	} else {
-		askGroup(r.self)
+		askGroup(r.self, r.spec.Interrupt)
 		select {
 		case <-r.ended:
 		case <-grace.C:

@@ -244,6 +244,19 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+func TestInterruptAsksWithSIGINT(t *testing.T) {
+	eachWay(t, func(t *testing.T, set func(*Spec)) {
+		ctx, cancel := context.WithCancel(context.Background())
+		s := spec("sh", "-c", "echo go; exec sleep 600")
+		s.Interrupt = true
+		s.OnOutput = func([]byte) { cancel() }
+		set(&s)
+		if r := Run(ctx, s); !r.Canceled || r.Signal != "SIGINT" {
+			t.Fatalf("result %+v", r)
+		}
+	})
+}
+
 func TestUnreadStdinIsNoError(t *testing.T) {
 	s := spec("true")
 	s.Stdin = strings.NewReader(strings.Repeat("x", 1<<20))

@@ -29,7 +29,7 @@ type Spec struct {
 
 	WallMS  int64 // longest run; 0: no limit but the context's
 	IdleMS  int64 // longest silence on both outputs; 0: no limit
-	GraceMS int64 // between SIGTERM and SIGKILL; 0: DefaultGraceMS
+	GraceMS int64 // between SIGTERM (or SIGINT) and SIGKILL; 0: DefaultGraceMS
 
 	MaxOutputBytes int64     // more than this and the command is ended as flooding; 0: DefaultMaxOutputBytes
 	KeepBytes      int       // of the output that Result keeps, half head and half tail; 0: DefaultKeepBytes
@@ -38,7 +38,9 @@ type Spec struct {
 	Stdout         io.Writer // gets standard output alone, up to FullBytes. Setting it or Stderr makes the order
 	Stderr         io.Writer // between the two streams approximate, since each then has its own pipe.
 
-	Marker  Marker   // whose work this is; Run adds a part of its own. Empty: only Run's part.
+	Marker    Marker // whose work this is; Run adds a part of its own. Empty: only Run's part.
+	Interrupt bool   // ask it to end with SIGINT instead of SIGTERM
+
 	Session bool     // start a session, not only a process group
 	Guard   []string // argv prefix of a guard, such as {"/path/orch", "guard", "--"}; empty: none
 

@@ -19,8 +19,16 @@ func sysProcAttr(session bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// askGroup sends SIGTERM to the group the command leads.
-func askGroup(id Identity) { signalGroup(id, syscall.SIGTERM) }
+// askGroup asks the group the command leads to end.
+func askGroup(id Identity, interrupt bool) { signalGroup(id, askSignal(interrupt)) }
+
+// askSignal is SIGTERM, or SIGINT for a command that ends cleanly on that only.
+func askSignal(interrupt bool) syscall.Signal {
+	if interrupt {
+		return syscall.SIGINT
+	}
+	return syscall.SIGTERM
+}
 
 // killGroup sends SIGKILL to the group the command leads.
 func killGroup(id Identity, _ *os.Process) { signalGroup(id, syscall.SIGKILL) }

@@ -12,7 +12,7 @@ func sysProcAttr(bool) *syscall.SysProcAttr {
 }
 
 // askGroup does nothing: there is no polite signal here, so the grace passes unused.
-func askGroup(Identity) {}
+func askGroup(Identity, bool) {}
 
 // killGroup ends the process tree.
 func killGroup(id Identity, p *os.Process) {

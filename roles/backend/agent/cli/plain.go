@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"orch/blackboard/message"
+	"orch/roles/backend/model"
+)
+
+// plain is any command: what it writes is the answer, and since it has no
+// events, exit code 0 with an answer is its terminal event.
+type plain struct {
+	*Seen
+	all  []byte
+	json bool
+}
+
+func newText(s *Seen) Parser { return &plain{Seen: s} }
+func newJSON(s *Seen) Parser { return &plain{Seen: s, json: true} }
+
+func (p *plain) Line(line []byte) {
+	if room := MaxTextBytes - len(p.all); len(line)+1 > room {
+		p.Fail("its answer is too large", 0)
+		return
+	}
+	p.all = append(append(p.all, line...), '\n')
+	p.emit(Event{Kind: Said, Text: string(line)})
+}
+
+func (p *plain) Exit(code int) {
+	if p.json {
+		p.decode()
+	} else {
+		p.Text = string(bytes.TrimRight(p.all, "\n"))
+	}
+	p.Usage.ModelCalls = max(p.Usage.ModelCalls, 1)
+	switch {
+	case p.Failed != "":
+		p.Finish(p.Failed)
+	case code == 0 && len(bytes.TrimSpace(p.all)) > 0:
+		p.Finish("")
+	}
+}
+
+// Request is what a command with format json gets on standard input.
+type Request struct {
+	Version int             `json:"version"` // 1
+	Role    string          `json:"role,omitempty"`
+	Prompt  string          `json:"prompt"`           // all texts in one
+	System  string          `json:"system,omitempty"` // the part that stays the same over calls
+	Input   json.RawMessage `json:"input,omitempty"`  // what the texts were made from
+	Schema  json.RawMessage `json:"schema,omitempty"` // JSON Schema of the wanted answer
+	Dir     string          `json:"dir"`              // where to work
+	Access  Access          `json:"access"`           // read, workspace or full
+}
+
+// Reply is what such a command writes. Output without any of these keys is
+// taken as the answer itself.
+type Reply struct {
+	Text    string          `json:"text,omitempty"`
+	Answer  json.RawMessage `json:"answer,omitempty"` // as JSON, instead of text
+	Usage   *message.Usage  `json:"usage,omitempty"`
+	Cost    *float64        `json:"cost_usd,omitempty"`
+	Session string          `json:"session,omitempty"`
+	Error   *ReplyError     `json:"error,omitempty"`
+}
+
+// ReplyError is a failure a command reports.
+type ReplyError struct {
+	Kind   model.Kind `json:"kind"` // such as limit or auth
+	Until  time.Time  `json:"until,omitzero"`
+	Detail string     `json:"detail"`
+}
+
+func (p *plain) decode() {
+	var r Reply
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(p.all, &keys) != nil || json.Unmarshal(p.all, &r) != nil {
+		if len(bytes.TrimSpace(p.all)) > 0 && !json.Valid(p.all) {
+			p.Fail("its output is not JSON", 0)
+		}
+		p.Text = string(bytes.TrimSpace(p.all))
+		return
+	}
+	if !hasAny(keys, "text", "answer", "error") {
+		p.Text = string(bytes.TrimSpace(p.all))
+		return
+	}
+	p.Text, p.Cost, p.Session = r.Text, r.Cost, r.Session
+	if len(r.Answer) > 0 {
+		p.Text = string(r.Answer)
+	}
+	if r.Usage != nil {
+		p.Usage = *r.Usage
+	}
+	if r.Error != nil {
+		p.Kind = r.Error.Kind
+		if !r.Error.Until.IsZero() {
+			p.ResetUnix = r.Error.Until.Unix()
+		}
+		p.Fail(first(r.Error.Detail, string(r.Error.Kind), "it says that it failed"), 0)
+	}
+}
+
+func hasAny(keys map[string]json.RawMessage, names ...string) bool {
+	for _, n := range names {
+		if _, ok := keys[n]; ok {
+			return true
+		}
+	}
+	return false
+}

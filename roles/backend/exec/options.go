@@ -1,0 +1,146 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orch/blackboard/message"
+	"orch/roles/backend/agent/cli"
+	"orch/roles/backend/model"
+	"orch/roles/process"
+)
+
+// Defaults for zero fields of Options.
+const (
+	DefaultWallMS   = 30 * 60_000
+	DefaultIdleMS   = 10 * 60_000
+	DefaultLingerMS = 5_000
+	maxStreamBytes  = 512 << 20
+	keepBytes       = 128 << 10
+)
+
+// Options says how a program is driven.
+type Options struct {
+	Preset  cli.Preset
+	Program string // path or name; empty: the preset's
+	Model   string // asked of the program; empty: its own
+	More    []string
+	Name    string // in errors and records, such as "exec:claude"
+	Account string
+
+	Environ []string // the whole environment orch was given; it is scrubbed here
+	Keep    []string // names, or globs, to keep beside the preset's own
+
+	WallMS   int64 // longest run
+	IdleMS   int64 // longest silence
+	LingerMS int64 // how long the program may stay after its terminal event
+
+	Process process.Spec // guard, grace and marker of what is started
+	Scratch string       // where temporary files go; empty: the system's place
+	Now     func() time.Time
+
+	// Confine returns what to put before the argv so that only these
+	// directories may be written; nil confines nothing.
+	Confine func(writable []string) []string
+}
+
+// WithDefaults fills what was left zero.
+func (o Options) WithDefaults() Options {
+	o.WallMS, o.IdleMS, o.LingerMS = orDefault(o.WallMS, DefaultWallMS), orDefault(o.IdleMS, DefaultIdleMS), orDefault(o.LingerMS, DefaultLingerMS)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func orDefault(v, def int64) int64 {
+	if v <= 0 {
+		return def
+	}
+	return v
+}
+
+// Spec bounds a process for a task: its place, environment and limits.
+func (o Options) Spec(t cli.Task, scratch string) process.Spec {
+	spec := o.Process
+	spec.Dir = t.Dir
+	if spec.Dir == "" {
+		spec.Dir = scratch
+	}
+	spec.Env = o.env(t)
+	spec.WallMS, spec.IdleMS = o.WallMS, o.IdleMS
+	spec.Session, spec.Interrupt = true, o.Preset.Interrupt
+	spec.MaxOutputBytes, spec.FullBytes, spec.KeepBytes, spec.Full = maxStreamBytes, maxStreamBytes, keepBytes, nil
+	if t.Marker != "" {
+		spec.Marker = t.Marker
+	}
+	return spec
+}
+
+// Confined puts the confinement, if there is one, before an argv.
+func (o Options) Confined(t cli.Task, scratch string, argv []string) []string {
+	if o.Confine == nil {
+		return argv
+	}
+	dirs := append([]string{scratch}, t.Writable...)
+	if t.Dir != "" && t.Access != cli.Read {
+		dirs = append(dirs, t.Dir)
+	}
+	if home := lookup(o.Environ, "HOME"); home != "" {
+		for _, own := range o.Preset.Write {
+			dirs = append(dirs, filepath.Join(home, own))
+		}
+	}
+	return append(o.Confine(dirs), argv...)
+}
+
+// nested are variables by which a program knows that it runs inside another
+// one of its kind, and refuses or behaves differently.
+var nested = []string{"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SESSION", "CODEX_SANDBOX", "CODEX_THREAD", "OPENCODE=", "GEMINI_CLI=", "QWEN_CODE="}
+
+// env is what a program needs: its own keys and nobody else's.
+func (o Options) env(t cli.Task) []string {
+	keep := append(append([]string{}, o.Preset.Pass...), o.Keep...)
+	env := append([]string{}, o.Preset.Quiet...)
+	for _, kv := range process.ScrubEnv(o.Environ, keep...) {
+		if !hasPrefix(kv, nested) {
+			env = append(env, kv)
+		}
+	}
+	return append(env, t.Env...)
+}
+
+func hasPrefix(s string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func lookup(env []string, name string) string {
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// NotStarted says why there is no process.
+func (o Options) NotStarted(err error, used message.Usage) error {
+	e := &model.Error{Kind: model.Ended, Model: o.Name, Account: o.Account, Detail: err.Error(), Usage: used, Cause: err}
+	var start *process.StartError
+	if errors.As(err, &start) {
+		e.Kind, e.Detail = model.BadRequest, fmt.Sprintf("%s could not be started: %v", o.Program, start.Err)
+		if errors.Is(err, fs.ErrNotExist) {
+			e.Detail = o.Program + " was not found"
+		}
+	}
+	return e
+}
