@@ -174,6 +174,9 @@ func (x *tx) toolCall(b message.ToolCall) error {
 	if err != nil {
 		return err
 	}
+	if b.Observed {
+		return nil // neither starts nor ends anything
+	}
 	switch open := t.OpenCall != nil && t.OpenFence == t.Fence; {
 	case open && t.OpenCall.Call == b.Call:
 		t.OpenCall, t.OpenFence = nil, 0

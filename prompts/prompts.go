@@ -13,6 +13,9 @@ var playbooks embed.FS
 //go:embed *.md
 var roles embed.FS
 
+//go:embed acting-agent.md
+var actingAgent string
+
 // Playbooks is the folder of shipped playbooks.
 func Playbooks() fs.FS {
 	sub, err := fs.Sub(playbooks, "playbooks")
@@ -25,3 +28,6 @@ func Playbooks() fs.FS {
 // Roles is the folder of role prompts: NAME.md each, and every-role.md, which
 // is part of all of them.
 func Roles() fs.FS { return roles }
+
+// ActingAgent tells an agent program how to carry out a task by itself.
+func ActingAgent() string { return actingAgent }

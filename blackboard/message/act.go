@@ -31,6 +31,9 @@ type ToolCall struct {
 	Class      FailureClass    `json:"class,omitempty"`
 	Kind       string          `json:"kind,omitempty"` // transient, tool, permission
 	DurationMS int64           `json:"duration_ms"`
+	// Observed is set for a call that an agent's own record shows. It was not
+	// made through orch's tools, so it has no ToolStarted and proves less.
+	Observed bool `json:"observed,omitempty"`
 }
 
 // Status of an execution or an outcome.

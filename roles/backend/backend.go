@@ -204,6 +204,37 @@ type DeclaredTools interface {
 	DoIdempotent(ctx context.Context, tool string, input json.RawMessage) (ToolResult, error)
 }
 
+// Actor is a tool layer for a backend that acts by itself, such as an agent
+// program. Its whole run is one journalled call, and what its own record shows
+// of the calls in between is noted as observed.
+type Actor interface {
+	Tools
+	// Act frames a run: its start is durable before run is called, and what run
+	// returns is what the call did.
+	Act(ctx context.Context, name string, input json.RawMessage, run func(context.Context) Acted) (ToolResult, error)
+	// Observe notes a call that was seen, not made through the layer. It may be
+	// used from another goroutine while Act is running.
+	Observe(context.Context, Observed) error
+	// May tells whether the layer would let a call pass, without making it.
+	May(tool string, input json.RawMessage) bool
+}
+
+// Acted is what came of a run.
+type Acted struct {
+	Exit   int
+	Output string
+	Failed string // why it is no result: environmental; empty otherwise
+}
+
+// Observed is a call in an agent's own record.
+type Observed struct {
+	Tool   string
+	Input  json.RawMessage
+	Output string
+	Failed bool
+	Denied string // why the agent was refused; empty if it was not
+}
+
 // ToolResult is what came of a call.
 type ToolResult struct {
 	Exit   int

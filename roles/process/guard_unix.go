@@ -93,16 +93,16 @@ func (g *guard) run(lifeline io.Reader) guardReport {
 	var status syscall.WaitStatus
 	select {
 	case status = <-g.done:
-		return g.after(status)
+		return g.after(status, map[int]Proc{})
 	case <-g.cut:
 	case <-signals:
 	}
 	_ = syscall.Kill(-g.child, g.ask) // not yet collected, so the number is still its own
 	grace := time.NewTimer(g.grace)
+	killed := map[int]Proc{}
 	select {
 	case status = <-g.done:
 	case <-grace.C:
-		killed := map[int]Proc{}
 		_, _ = hunt(g.remains, killed, nil)
 		select {
 		case status = <-g.done:
@@ -110,7 +110,8 @@ func (g *guard) run(lifeline io.Reader) guardReport {
 			return guardReport{Exit: -1, Signal: "SIGKILL", Leftovers: sorted(killed)}
 		}
 	}
-	return g.after(status)
+	delete(killed, g.child) // the command itself is not what it left
+	return g.after(status, killed)
 }
 
 func (g *guard) start() error {
@@ -184,8 +185,7 @@ func (g *guard) remains() (found []Proc, again bool, err error) {
 }
 
 // after ends what the command left and makes the report.
-func (g *guard) after(ws syscall.WaitStatus) guardReport {
-	killed := map[int]Proc{}
+func (g *guard) after(ws syscall.WaitStatus, killed map[int]Proc) guardReport {
 	left, _ := hunt(g.remains, killed, nil)
 	rep := guardReport{Exit: ws.ExitStatus(), Leftovers: sorted(killed), Survivors: left}
 	if g.subreaper {

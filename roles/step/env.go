@@ -30,6 +30,7 @@ type Board interface {
 type Box interface {
 	Do(context.Context, tool.Call) tool.Result
 	Idempotent(tool.Call) bool
+	May(tool.Call) bool
 	Target(tool.Call) (approach, target string)
 	// Permit asks for permission of something no call shows; nil: it is given.
 	Permit(action gate.Action, target, why string) *tool.Denial

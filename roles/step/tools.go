@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -22,12 +23,14 @@ const tailChars = 120
 // Journalled is the tool layer as a backend sees it. Each call is in the log
 // on both sides: its start, durable before it acts, and what it did.
 type Journalled struct {
-	env     *Env
-	task    message.SubTask
-	mustNot backend.Constraints
-	changed bool // something may have changed the workspace since the failures the bans are about
-	fatal   error
-	calls   []message.ToolCall
+	env      *Env
+	task     message.SubTask
+	mustNot  backend.Constraints
+	changed  bool // something may have changed the workspace since the failures the bans are about
+	fatal    error
+	mu       sync.Mutex // over what follows: an agent's calls are noted while it runs
+	calls    []message.ToolCall
+	observed int
 }
 
 // Tools journals calls for one task. changed tells whether the workspace has
@@ -38,7 +41,11 @@ func (e *Env) Tools(task message.SubTask, mustNot backend.Constraints, changed b
 }
 
 // Calls lists what was called so far.
-func (j *Journalled) Calls() []message.ToolCall { return j.calls }
+func (j *Journalled) Calls() []message.ToolCall {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.calls)
+}
 
 // Fatal is the error after which no further call is made; nil if there is none.
 func (j *Journalled) Fatal() error { return j.fatal }
@@ -196,7 +203,9 @@ func (j *Journalled) end(ctx context.Context, s message.ToolStarted, r tool.Resu
 	if _, err := j.env.Say(ctx, c); err != nil {
 		return c, err
 	}
+	j.mu.Lock()
 	j.calls = append(j.calls, c)
+	j.mu.Unlock()
 	j.env.Heart.Beat(fmt.Sprintf("ended %s with %d", s.Approach, r.Exit))
 	return c, nil
 }

@@ -177,6 +177,12 @@ func (b *Box) do(ctx context.Context, c Call) Result {
 	return r
 }
 
+// May tells whether a call would pass, without making it. It has no effect.
+func (b *Box) May(c Call) bool {
+	act, err := decode(c)
+	return err == nil && b.forbidden(c) == nil && b.judge(act) == nil
+}
+
 // judge asks the gate about an action.
 func (b *Box) judge(a action) *Denial {
 	for _, d := range a.gate(b) {

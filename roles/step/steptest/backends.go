@@ -113,6 +113,9 @@ func (b *Box) Do(_ context.Context, c tool.Call) tool.Result {
 // Idempotent implements step.Box.
 func (b *Box) Idempotent(c tool.Call) bool { return strings.HasPrefix(Command(c), "read") }
 
+// May implements step.Box: everything passes but what begins with rm.
+func (b *Box) May(c tool.Call) bool { return !strings.HasPrefix(Command(c), "rm ") }
+
 // Target implements step.Box.
 func (b *Box) Target(c tool.Call) (approach, target string) {
 	program, _, _ := strings.Cut(Command(c), " ")

@@ -29,6 +29,13 @@ func (p *plain) Line(line []byte) {
 	p.emit(Event{Kind: Said, Text: string(line)})
 }
 
+// ResultEnv names the file a command may put its answer in, instead of writing
+// it to standard output.
+const ResultEnv = "ORCH_RESULT"
+
+// Answer takes the answer from elsewhere than the output.
+func (p *plain) Answer(raw []byte) { p.all, p.Failed = append([]byte{}, raw...), "" }
+
 func (p *plain) Exit(code int) {
 	if p.json {
 		p.decode()

@@ -1,0 +1,131 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/tool"
+)
+
+var _ backend.Actor = (*Journalled)(nil)
+
+// maxObserved bounds the observed calls of one task that are put into the log.
+const maxObserved = 300
+
+// Act frames the run of an agent that acts by itself: its start is durable
+// before it begins, its end says what came of it, and a change of orch's own
+// configuration in between suspends the goal. Cut off in its middle, its end
+// stays unsaid, as with any call.
+func (j *Journalled) Act(ctx context.Context, name string, input json.RawMessage, run func(context.Context) backend.Acted) (backend.ToolResult, error) {
+	if j.fatal != nil {
+		return backend.ToolResult{}, j.fatal
+	}
+	r, err := j.act(ctx, name, input, run)
+	if err != nil {
+		j.fatal = err
+	}
+	return r, err
+}
+
+func (j *Journalled) act(ctx context.Context, name string, input json.RawMessage, run func(context.Context) backend.Acted) (backend.ToolResult, error) {
+	id, err := j.env.NewID()
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	logged, err := j.loggable(input)
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	s := message.ToolStarted{Call: message.CallID(id), Tool: name, Input: logged, Approach: name, Target: shortName(j.task.Target), Idempotent: j.task.ReadOnly}
+	said, err := j.env.Say(ctx, s)
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	if err := j.env.Board.Barrier(ctx, said.Seq); err != nil {
+		return backend.ToolResult{}, err
+	}
+	before, err := j.settings()
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	began := j.env.Clock.Now()
+	acted := run(ctx)
+	if ctx.Err() != nil {
+		return backend.ToolResult{}, context.Cause(ctx)
+	}
+	after, err := j.settings()
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	ended, err := j.end(ctx, s, actedResult(acted, j.env.Clock.Now().Sub(began).Milliseconds()))
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	if before != after {
+		return backend.ToolResult{}, j.drifted(ctx, s.Call)
+	}
+	j.changed = j.changed || !j.task.ReadOnly
+	return backend.ToolResult{Exit: acted.Exit, Output: Cut(acted.Output, j.env.Config.Limits.ModelOutput), Class: ended.Class, Kind: ended.Kind}, nil
+}
+
+func actedResult(a backend.Acted, tookMS int64) tool.Result {
+	r := tool.Result{Exit: a.Exit, Output: []byte(a.Output), DurationMS: tookMS, Infra: a.Failed}
+	if a.Failed != "" {
+		r.Output = append(r.Output, "\n[no result: "+a.Failed+"]"...)
+	}
+	text := strings.TrimSpace(string(r.Output))
+	first, _, _ := strings.Cut(text, "\n")
+	r.Head, r.Tail = firstChars(first, tailChars), lastChars(text, tailChars)
+	return r
+}
+
+// Observe puts a call into the log that an agent made by itself.
+func (j *Journalled) Observe(ctx context.Context, o backend.Observed) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.observed++; j.observed > maxObserved {
+		return nil // the run's own output has them
+	}
+	id, err := j.env.NewID()
+	if err != nil {
+		return err
+	}
+	input, err := j.loggable(o.Input)
+	if err != nil {
+		return err
+	}
+	exit := map[bool]int{true: 1}[o.Failed]
+	text := strings.TrimSpace(o.Output)
+	head, _, _ := strings.Cut(text, "\n")
+	c := message.ToolCall{
+		Call: message.CallID(id), Tool: o.Tool, Input: input, Approach: o.Tool, Target: shortName(observedTarget(o.Input)), Exit: exit,
+		Head: firstChars(head, tailChars), Tail: lastChars(text, tailChars), Denied: o.Denied, Observed: true,
+	}
+	if _, err := j.env.Say(ctx, c); err != nil {
+		return fmt.Errorf("note a call of the agent: %w", err)
+	}
+	j.calls = append(j.calls, c)
+	return nil
+}
+
+// observedTarget is the command or path of a call, where it is called so.
+func observedTarget(input json.RawMessage) string {
+	var in map[string]any
+	if json.Unmarshal(input, &in) == nil {
+		for _, key := range []string{"command", "cmd", "file_path", "path", "filePath", "pattern", "query", "url", "title"} {
+			if s, ok := in[key].(string); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return firstChars(string(input), tailChars)
+}
+
+// May asks the gate about a call without making it.
+func (j *Journalled) May(name string, input json.RawMessage) bool {
+	return j.fatal == nil && j.env.Box.May(tool.Call{Tool: tool.Name(name), Input: input})
+}
