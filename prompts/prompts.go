@@ -13,7 +13,7 @@ var playbooks embed.FS
 //go:embed *.md
 var roles embed.FS
 
-//go:embed acting-agent.md
+//go:embed agents/executor.md
 var actingAgent string
 
 // Playbooks is the folder of shipped playbooks.
