@@ -42,7 +42,7 @@ func weigh(ctx context.Context, e *step.Env, t blackboard.Task, c message.Criter
 	}
 	said, err := e.Judge.Judge(ctx, backend.JudgeInput{Criterion: c, Intent: t.Intent, Output: t.Result.Output, ToolCalls: t.Result.ToolCalls})
 	if err != nil {
-		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+err.Error(), step.EvidenceBytes)
+		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)
 		return v, ""
 	}
 	e.Spend(said.Usage)

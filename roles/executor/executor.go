@@ -124,7 +124,7 @@ func (a *attempt) broken(ctx, working context.Context, tools *step.Journalled, e
 	case tools.Fatal() != nil, ctx.Err() != nil:
 		return err
 	}
-	reason := fmt.Sprintf("the backend failed: %v", err)
+	reason := fmt.Sprintf("the backend failed: %v", a.e.Unread(err))
 	a.e.Log("%s", reason)
 	return a.report(ctx, backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: reason}, tools.Calls())
 }

@@ -20,7 +20,7 @@ func merge(ctx context.Context, e *step.Env, g blackboard.Goal, outcomes []messa
 	}
 	merged, err := e.Merger.Merge(ctx, backend.MergeInput{Spec: *g.Spec, Outcomes: outcomes})
 	if err != nil {
-		e.Log("merging failed, the outputs stand side by side: %v", err)
+		e.Log("merging failed, the outputs stand side by side: %v", e.Unread(err))
 		return join(outcomes), plain + "; they could not be merged and stand side by side"
 	}
 	e.Spend(merged.Usage)
@@ -81,7 +81,7 @@ func judgeOne(ctx context.Context, e *step.Env, g blackboard.Goal, c message.Cri
 		Criterion: c, Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true, Second: second,
 	})
 	if err != nil {
-		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+err.Error(), step.EvidenceBytes)
+		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)
 		return v
 	}
 	e.Spend(said.Usage)

@@ -8,6 +8,7 @@ package perceiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,7 +39,13 @@ func Run(ctx context.Context, e *step.Env) error {
 		return err
 	}
 	seen, err := e.Perceiver.Perceive(ctx, backend.PerceiveInput{Goal: g.ID, Input: g.Input, Clarify: asked, Values: e.Values})
-	if err != nil {
+	var unusable *backend.UnusableError
+	switch {
+	case errors.As(err, &unusable):
+		// The words are there whatever a model makes of them: they are the intent.
+		e.Log("the words are taken as they are: %v", e.Unread(err))
+		seen = backend.Perception{Usage: seen.Usage}
+	case err != nil:
 		return fmt.Errorf("perceive the goal: %w", err)
 	}
 	e.Spend(seen.Usage)

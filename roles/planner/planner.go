@@ -28,6 +28,9 @@ import (
 // proposed; the controller releases what it blocked when it sees it.
 const RuleNoApproachLeft = "no_approach_left"
 
+// RuleUnusable is the violation of a proposal that could not be read.
+const RuleUnusable = "unusable_answer"
+
 // Run does one activation: the question to the memory, or one plan.
 func Run(ctx context.Context, e *step.Env) error {
 	if e.Planner == nil {
@@ -77,9 +80,14 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 	memory := memoryNote(g, in.Constraint.SetAside)
 	e.Log("%s", memory)
 	var none *backend.NoPlanError
+	var unusable *backend.UnusableError
 	switch {
 	case errors.As(err, &none):
 		return reject(ctx, e, g, message.PlanID(id), exhaustion(none))
+	case errors.As(err, &unusable):
+		e.Spend(proposal.Usage)
+		because := step.Cut(e.Unread(err).Error(), step.EvidenceBytes)
+		return reject(ctx, e, g, message.PlanID(id), []message.Violation{{Rule: RuleUnusable, What: "the plan", Because: because}})
 	case err != nil:
 		return fmt.Errorf("propose a plan: %w", err)
 	}
