@@ -11,10 +11,11 @@ import (
 var codeExts = strings.Fields(`.go .py .pyi .js .jsx .mjs .cjs .ts .tsx .mts .cts .rs .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .cs .swift .m .mm
 	.rb .php .pl .pm .lua .ex .exs .erl .hs .ml .mli .clj .dart .zig .nim .sh .bash .vue .svelte .sql`)
 
+// IsSource tells whether a path names a program, be it a test.
+func IsSource(name string) bool { return slices.Contains(codeExts, strings.ToLower(path.Ext(name))) }
+
 // IsCodeFile tells whether a path names a program and not a test.
-func IsCodeFile(name string) bool {
-	return slices.Contains(codeExts, strings.ToLower(path.Ext(name))) && !IsTestFile(name)
-}
+func IsCodeFile(name string) bool { return IsSource(name) && !IsTestFile(name) }
 
 // testFile finds test files by the conventions of their languages.
 var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|specs|__tests__|testdata|e2e)/` +
