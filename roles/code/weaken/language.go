@@ -36,7 +36,7 @@ func (l language) test(text string) string {
 func re(s string) *regexp.Regexp { return regexp.MustCompile(s) }
 
 var golang = language{
-	decl:    re(`^func\s+((?:Test|Fuzz|Benchmark|Example)\w*)\(|^\s*\w+\.Run\("([^"]+)"`),
+	decl:    re(`^func\s+((?:Test|Fuzz|Example)\w*)\(|^\s*\w+\.Run\("([^"]+)"`),
 	skip:    re(`\b\w+\.Skip(?:f|Now)?\(|^//\s*\+build\s+ignore|^//go:build\s+(?:ignore|never|disabled)\b`),
 	assert:  re(`\b(?:t|b|tb|f|c|s|suite)\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|td|a|r)\.[A-Z]\w*\(|\bExpect\(|\bsuite\.(?:Equal|Require)\w*\(`),
 	exact:   re(`\.(?:Equal|Equalf|EqualValues|Exactly|JSONEq|YAMLEq|ElementsMatch|EqualError|ErrorIs|Same|Len|DeepEqual|Cmp)\w*\(|!=|==|DeepEqual|cmp\.Diff|bytes\.Equal|slices\.Equal|maps\.Equal|To\(Equal`),

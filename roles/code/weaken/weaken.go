@@ -70,7 +70,7 @@ func Inspect(diff []byte, exemptFromTests bool) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := inspection{files: files, added: map[string]int{}}
+	x := inspection{files: files, added: map[string]int{}, moved: map[string]bool{}}
 	x.index()
 	for _, f := range files {
 		x.file(f)
@@ -85,8 +85,9 @@ func Inspect(diff []byte, exemptFromTests bool) ([]Finding, error) {
 // inspection is one look at one diff.
 type inspection struct {
 	files  []file
-	added  map[string]int // tests and normalised assertions that the diff adds, anywhere
-	quoted map[string]bool
+	added  map[string]int  // tests and normalised assertions that the diff adds, anywhere
+	quoted map[string]bool // values that tests of the diff have written out
+	moved  map[string]bool // tests that stand elsewhere now
 	found  []Finding
 }
 
@@ -131,7 +132,7 @@ func (x *inspection) index() {
 			if name := f.declares(lang, i); name != "" {
 				x.added["test "+name]++
 			}
-			if lang.asserts(l.text) {
+			if lang.asserts(l.text) || lang.condition(l.text) {
 				x.added[normal(l.text)]++
 			}
 		}
@@ -147,9 +148,9 @@ func (x *inspection) file(f file) {
 		return
 	}
 	lang := languageOf(f.name())
-	gone := x.deleted(f, lang)
+	gone, renamed := x.deleted(f, lang)
 	x.skipped(f, lang)
-	x.assertions(f, lang, gone)
+	x.assertions(f, lang, gone, renamed)
 	if !code.IsTestFile(f.name()) {
 		x.special(f)
 	} else if !code.IsSource(f.name()) {
@@ -159,14 +160,12 @@ func (x *inspection) file(f file) {
 
 // deleted finds tests that are gone, and returns them. One that was renamed
 // where it stands, or that stands elsewhere now, is not gone.
-func (x *inspection) deleted(f file, lang language) map[string]bool {
-	gone := map[string]bool{}
-	names := map[int]int{} // declarations that a block adds beyond those it removes
+func (x *inspection) deleted(f file, lang language) (gone map[string]bool, renamed map[string]string) {
+	gone, renamed = map[string]bool{}, map[string]string{}
+	names := map[int][]string{} // declarations that a block adds and that have no other of that name
 	for i, l := range f.lines {
-		if l.block > 0 && f.declares(lang, i) != "" {
-			if l.op == '+' {
-				names[l.block]++
-			}
+		if name := f.declares(lang, i); l.op == '+' && name != "" {
+			names[l.block] = append(names[l.block], name)
 		}
 	}
 	for i, l := range f.lines {
@@ -177,15 +176,16 @@ func (x *inspection) deleted(f file, lang language) map[string]bool {
 		switch {
 		case x.added["test "+name] > 0:
 			x.added["test "+name]--
-			names[l.block]--
-		case names[l.block] > 0 && f.new != "":
-			names[l.block]-- // it has another name now
+			x.moved[name] = !slices.Contains(names[l.block], name)
+			names[l.block] = slices.DeleteFunc(names[l.block], func(n string) bool { return n == name })
+		case len(names[l.block]) > 0 && f.new != "":
+			renamed[name], names[l.block] = names[l.block][0], names[l.block][1:]
 		default:
 			gone[name] = true
 			x.say(DeletedTest, f, l, true, "the test %q is gone", name)
 		}
 	}
-	return gone
+	return gone, renamed
 }
 
 // skipped finds what keeps tests from running. A new test may skip itself
@@ -202,14 +202,14 @@ func (x *inspection) skipped(f file, lang language) {
 			continue
 		}
 		switch {
-		case lang.skip.MatchString(l.text):
+		case lang.skip.MatchString(literals.ReplaceAllString(l.text, "·")):
 			if fresh[l.inside] && x.conditional(f, i) {
 				continue
 			}
 			x.say(SkippedTest, f, l, true, "%s", normal(l.text))
 		case normal(l.text) == "return" && i > 0 && f.declares(lang, i-1) != "":
 			x.say(SkippedTest, f, l, true, "the test %q returns before it does anything", l.inside)
-		case strings.Contains(l.text, "#[should_panic") && !fresh[x.next(f, lang, i)]:
+		case lang.inCode && strings.Contains(l.text, "#[should_panic") && !fresh[x.next(f, lang, i)]:
 			x.say(LoosenedAssertion, f, l, true, "a test may now panic: %s", normal(l.text))
 		}
 	}

@@ -122,6 +122,26 @@ func TestCasesAndTwins(t *testing.T) {
 			want: "loosened_assertion a_test.go:10",
 			twin: patch("a_test.go", in, "-\tif got != want {", "+\tif !reflect.DeepEqual(got, want) {", " \t\tt.Errorf(\"got %v\", got)"),
 		},
+		"go: a clause more to be met": {
+			diff: patch("a_test.go", in, "-\tif got != want {", "+\tif got != want && ready {", " \t\tt.Errorf(\"got %v\", got)"),
+			want: "loosened_assertion a_test.go:10",
+			twin: patch("a_test.go", in, "-\tif got != want && ready {", "+\tif got != want {", " \t\tt.Errorf(\"got %v\", got)"),
+		},
+		"go: a clause less that suffices": {
+			diff: patch("a_test.go", in, "-\tif err != nil || got != want {", "+\tif err != nil {", " \t\tt.Errorf(\"got %v\", got)"),
+			want: "loosened_assertion a_test.go:10",
+			twin: patch("a_test.go", in, "-\tif err != nil {", "+\tif err != nil || got != want {", " \t\tt.Errorf(\"got %v\", got)"),
+		},
+		"go: a test is rewritten under another name": {
+			diff: patch("a_test.go", "", "-func TestOld(t *testing.T) {", "+func TestNew(t *testing.T) {", "-\tif a() != 1 {", "-\t\tt.Error(\"a\")", "-\t}", "+\tf()"),
+			want: "removed_assertion a_test.go:11; removed_assertion a_test.go:12",
+			twin: patch("a_test.go", "", "-func TestOld(t *testing.T) {", "+func TestNew(t *testing.T) {", "-\tif a() != 1 {", "+\tif a() != b() {", " \t\tt.Error(\"a\")", " \t}"),
+		},
+		"go: a condition becomes several": {
+			diff: patch("a_test.go", in, "-\tif err != nil || got != want {", "+\tif err != nil {", " \t\tt.Fatal(err)", "+\t}", "+\tif got != want {", "+\t\tt.Error(got)"),
+			want: "loosened_assertion? a_test.go:10",
+			twin: patch("a_test.go", in, " \tif err != nil {", " \t\tt.Fatal(err)", "+\t}", "+\tif got != want {", "+\t\tt.Error(got)"),
+		},
 		"go: a condition never holds": {
 			diff: patch("a_test.go", in, "-\tif got != want {", "+\tif false && got != want {", " \t\tt.Errorf(\"got %v\", got)"),
 			want: "loosened_assertion a_test.go:10",
@@ -136,6 +156,11 @@ func TestCasesAndTwins(t *testing.T) {
 			diff: patch("a_test.go", in, "-\trequire.Equal(t, 1, got)", " \tg()", "-\trequire.Equal(t, 2, got)"),
 			want: "removed_assertion a_test.go:10; removed_assertion a_test.go:12",
 			twin: patch("a_test.go", in, "-\trequire.Equal(t, 1, got)", " \tg()", "+\trequire.Equal(t, 1, got)"),
+		},
+		"go: a test moves and changes": {
+			diff: patch("a_test.go", "", "-func TestOld(t *testing.T) {", "-\trequire.Equal(t, 1, a())", "-}") + patch("b_test.go", "", "+func TestOld(t *testing.T) {", "+\tb()", "+}"),
+			want: "removed_assertion? a_test.go:11",
+			twin: patch("a_test.go", "", "-func TestOld(t *testing.T) {", "-\trequire.Equal(t, 1, a())", "-}") + patch("b_test.go", "", "+func TestOld(t *testing.T) {", "+\trequire.Equal(t, 1, a())", "+}"),
 		},
 		"go: golden data is changed": {
 			diff: patch("testdata/out.golden", "", "-one", "+two"),
