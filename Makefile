@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo test test-race bench torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race bench torture lint docs cross clean
 
 build: $(BIN)
 
@@ -15,6 +15,10 @@ $(BIN): $(SRC)
 # one that must be given up.
 demo: build
 	ORCH=$(CURDIR)/$(BIN) sh scripts/demo.sh
+
+# What is learned from one run to the next, how it becomes a rule, and how it goes.
+demo-memory: build
+	ORCH=$(CURDIR)/$(BIN) sh scripts/memory-demo.sh
 
 # What CI runs: vet, formatting, every test with the race detector, the script
 # tests with the real binary, and builds for the other systems.

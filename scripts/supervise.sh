@@ -10,19 +10,21 @@
 #   42  nothing is due now, or the step stopped cleanly: again in 2 s
 #   2   usage or configuration: leave, the message says what to do
 #   else a crash: again after 5 s, doubling up to 5 min
-# The role ggs is a resident: it is started again whenever it ends.
+# The roles ggs and memory are residents: they are started again whenever they end.
 # ORCH names the program, `orch` on PATH by default. Ctrl-C ends the loop and the step.
 set -u
 role=${1:-}
 dir=.
 [ "${2:-}" = --dir ] && dir=${3:-.}
 orch=${ORCH:-orch}
+resident=no
 case $role in
   perceiver | planner | executor | agent-validator | meta-validator) start="step $role" ;;
-  ggs) start=ggs ;;
+  ggs) start=ggs resident=yes ;;
+  memory) start="memory serve" resident=yes ;;
   *)
     echo "error: say which role to keep working" >&2
-    echo "hint: scripts/supervise.sh perceiver|planner|executor|agent-validator|meta-validator|ggs" >&2
+    echo "hint: scripts/supervise.sh perceiver|planner|executor|agent-validator|meta-validator|ggs|memory" >&2
     exit 2
     ;;
 esac
@@ -40,14 +42,16 @@ run() {
 }
 pause() { run sleep "$1"; }
 backoff=5
-if [ "$role" = ggs ]; then
-  # The controller goes when the last goal has ended.
-  "$orch" -C "$dir" ggs </dev/null &
+if [ "$resident" = yes ]; then
+  # A resident goes when the last goal has ended.
+  # shellcheck disable=SC2086
+  "$orch" -C "$dir" $start </dev/null &
   child=$!
   while open_goal; do
     if ! kill -0 "$child" 2>/dev/null; then
       sleep 1
-      "$orch" -C "$dir" ggs </dev/null &
+      # shellcheck disable=SC2086
+      "$orch" -C "$dir" $start </dev/null &
       child=$!
     fi
     sleep 1

@@ -73,6 +73,9 @@ func (a *app) checkBackend(root string, cfg config.Config, f runFlags, text stri
 	if err != nil {
 		return err
 	}
+	if f.playbook == "" && playbook.Declares(text) {
+		return nil // to remember it takes no thinking
+	}
 	if _, err := lib.For(f.playbook, text); err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -85,6 +88,9 @@ func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, f runF
 	if err != nil {
 		return err
 	}
+	if f.playbook == "" && playbook.Declares(text) {
+		return a.report(map[string]any{"version": 1, "declarative": true}, "dry run     a fact to remember: nothing is planned, nothing is written")
+	}
 	book, err := lib.For(f.playbook, text)
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -95,7 +101,11 @@ func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, f runF
 		return err
 	}
 	spec := message.TaskSpec{TaskID: "dry_run", Intent: seen.Intent, RawInput: text, Constraints: seen.Constraints, Tags: seen.Tags}
-	plan, err := b.Plan(ctx, backend.PlanInput{Goal: "dry_run", Spec: spec, Playbook: f.playbook, Workspace: root, Strict: in.Strict})
+	input := backend.PlanInput{Goal: "dry_run", Spec: spec, Playbook: f.playbook, Workspace: root, Strict: in.Strict}
+	if input.Constraint, err = a.remembered(ctx, cfg, b, input); err != nil {
+		return err
+	}
+	plan, err := b.Plan(ctx, input)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,11 @@ func (d *display) lines(m message.Message) []string {
 	case message.MemoryTimeout:
 		return []string{d.head("memory", "none: "+b.Reason)}
 	case message.MemoryAnswer:
-		return []string{d.head("memory", fmt.Sprintf("%d rules, %d known pairs", len(b.SOPs), len(b.Potentials)))}
+		return []string{d.head("memory", count(len(b.SOPs), "rule")+", "+count(len(b.Potentials), "known pair"))}
+	case message.NegativeFeedback:
+		return []string{d.head("memory", "a rule did not hold: "+oneLine(b.Content, 140))}
+	case message.MemoryRebuilt:
+		return []string{d.head("memory", "its index was made anew from the log: "+oneLine(b.Reason, 100))}
 	case message.SubTask:
 		d.tasks[b.ID] = b
 	case message.DispatchManifest:

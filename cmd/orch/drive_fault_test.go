@@ -296,7 +296,7 @@ func TestARunDrivenByScriptsEndsLikeOneDrivenByOrchRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var loops []*background
-	for _, role := range []string{"perceiver", "planner", "executor", "agent-validator", "meta-validator", "ggs"} {
+	for _, role := range []string{"perceiver", "planner", "executor", "agent-validator", "meta-validator", "ggs", "memory"} {
 		b := &background{t: t, cmd: exec.Command("sh", script, role), done: make(chan error, 1)}
 		b.cmd.Dir, b.cmd.Env = scripted, slices.Concat(orchCommand(scripted).Env, []string{"ORCH=" + program})
 		b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out

@@ -93,12 +93,33 @@ func entryRows(list []memory.Entry, now time.Time) []entryRow {
 
 // entryLine is one entry for people: its weight now, what it is about, what it says.
 func entryLine(e memory.Entry, now time.Time) string {
-	line := fmt.Sprintf("%s  %s  %+5.2f  %s  %-15s %s: %s", short(e.Megram.ID), e.Level, e.Weights.Decision(now),
-		e.Megram.CreatedAt.Format(time.DateOnly), e.Megram.State, oneLine(pairName(e.Pair()), 60), oneLine(e.Megram.Content.Lesson, 120))
+	line := fmt.Sprintf("%s  %s  %s  %s  %-15s %s: %s", short(e.Megram.ID), e.Level, signed(e.Weights.Decision(now)),
+		e.Megram.CreatedAt.Format(time.DateOnly), stateName(e), oneLine(pairName(e.Pair()), 60), oneLine(e.Megram.Content.Lesson, 120))
 	if e.Into != "" {
 		line += "  (part of " + short(e.Into) + ")"
 	}
 	return line
+}
+
+// signed is a decision for people: nothing is neither for nor against.
+func signed(x float64) string {
+	if text := fmt.Sprintf("%+5.2f", x); text != "-0.00" && text != "+0.00" {
+		return text
+	}
+	return " 0.00"
+}
+
+// stateName says where an entry comes from, if not from a state of a goal.
+func stateName(e memory.Entry) string {
+	switch {
+	case e.Rule:
+		return "made of others"
+	case e.Megram.State == "" && e.Megram.Content.Category == "fact" && e.Level == memory.LevelC:
+		return "declared"
+	case e.Megram.State == "":
+		return "against a rule"
+	}
+	return string(e.Megram.State)
 }
 
 func newMemoryShow(a *app) *cobra.Command {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +13,7 @@ import (
 	"orch/blackboard/message"
 	"orch/roles"
 	"orch/roles/backend"
+	"orch/roles/config"
 	"orch/roles/memory"
 )
 
@@ -68,7 +71,7 @@ const mostShown = 8
 
 func (a *app) writePairs(known []knownPair, now time.Time) error {
 	for _, k := range known {
-		fmt.Fprintf(a.out, "%-8s %s\n         attention %.2f  decision %+.2f  → %s\n", k.Potential.Action, k.Name, k.Potential.Attention, k.Potential.Decision, k.Effect)
+		fmt.Fprintf(a.out, "%-8s %s\n         attention %.2f  decision %s  → %s\n", k.Potential.Action, k.Name, k.Potential.Attention, strings.TrimSpace(signed(k.Potential.Decision)), k.Effect)
 		for i, e := range k.Entries {
 			if i == mostShown {
 				fmt.Fprintf(a.out, "         and %d more: --json shows all\n", len(k.Entries)-i)
@@ -150,19 +153,8 @@ func (a *app) printWhy(known, silent []knownPair, rules []message.SOPRecord, now
 	for _, k := range silent {
 		names = append(names, k.Name)
 	}
-	_, err := fmt.Fprintf(a.out, "nothing  is known about %s\n", oneLine(joinNames(names), 300))
+	_, err := fmt.Fprintf(a.out, "nothing  is known about %s\n", oneLine(strings.Join(names, "; "), 300))
 	return err
-}
-
-func joinNames(names []string) string {
-	out := ""
-	for i, n := range names {
-		if i > 0 {
-			out += "; "
-		}
-		out += n
-	}
-	return out
 }
 
 // queryFor is the question a planner would ask for this intent now. What the
@@ -190,6 +182,28 @@ func (a *app) queryFor(ctx context.Context, intent, book string) (message.Memory
 		return q, err
 	}
 	return q, a.askedBefore(ctx, &q)
+}
+
+// remembered is what the memory would make of a plan, without writing anything.
+func (a *app) remembered(ctx context.Context, cfg config.Config, think backend.Planner, in backend.PlanInput) (backend.Constraints, error) {
+	b, err := a.read()
+	if errors.Is(err, blackboard.ErrNoBoard) {
+		return backend.Constraints{}, nil
+	}
+	if err != nil {
+		return backend.Constraints{}, err
+	}
+	defer b.Close()
+	q := message.MemoryQuery{Space: roles.IntentSpace(in.Spec.Intent), Entity: roles.LocalEntity, Tags: in.Spec.Tags}
+	if q.Candidates, err = think.Candidates(ctx, in); err != nil {
+		return backend.Constraints{}, err
+	}
+	var answer message.MemoryAnswer
+	err = lookAtCopy(ctx, b, memoryOptions(cfg, time.Now), func(s *memory.Store) (err error) {
+		answer, err = s.Answer(q)
+		return err
+	})
+	return roles.ConstraintsOf(blackboard.Goal{Calibration: blackboard.Calibration{Answer: &answer}}), err
 }
 
 // askedBefore adds the candidates of the latest question about the same intent.

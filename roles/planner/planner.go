@@ -189,6 +189,5 @@ func memoryNote(g blackboard.Goal, setAside []string) string {
 		return fmt.Sprintf("the memory advises against all there is for %s: planned against its advice", strings.Join(setAside, ", "))
 	}
 	c := roles.ConstraintsOf(blackboard.Goal{Calibration: g.Calibration})
-	return fmt.Sprintf("the memory answered with %d rules and %d potentials: %d to avoid, %d to prefer, %d to be careful with",
-		len(a.SOPs), len(a.Potentials), len(c.MustNot), len(c.Prefer), len(c.Caution))
+	return fmt.Sprintf("the memory knows of %d to avoid, %d to prefer, %d to be careful with; rules: %d", len(c.MustNot), len(c.Prefer), len(c.Caution), len(a.SOPs))
 }

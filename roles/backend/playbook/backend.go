@@ -53,7 +53,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-var declarative = regexp.MustCompile(`(?i)^\s*(please\s+)?(remember|note|keep in mind)(\s+that)?\b`)
+var declarative = regexp.MustCompile(`(?i)^\s*((please\s+)?(remember|note|keep in mind)(\s+that)?|always|never|from now on)\b`)
+
+// Declares tells whether words are a fact to remember rather than work to do.
+func Declares(words string) bool { return declarative.MatchString(words) }
 
 // Perceive takes the person's words as they are: a playbook either fits them or
 // doesn't (*NoMatchError, *UnknownError). It asks no questions.
@@ -62,7 +65,7 @@ func (b *Backend) Perceive(ctx context.Context, in backend.PerceiveInput) (backe
 		return backend.Perception{}, err
 	}
 	intent := sentence(in.Input.Text)
-	if in.Input.Playbook == "" && declarative.MatchString(in.Input.Text) {
+	if in.Input.Playbook == "" && Declares(in.Input.Text) {
 		return backend.Perception{Intent: intent, Tags: []string{}, Declarative: true}, nil
 	}
 	p, err := b.opt.Library.For(in.Input.Playbook, in.Input.Text)

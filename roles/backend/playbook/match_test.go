@@ -163,3 +163,15 @@ func TestParams(t *testing.T) {
 		}
 	}
 }
+
+func TestDeclares(t *testing.T) {
+	for words, want := range map[string]bool{
+		"remember that the page has a footer": true, "Please note: no tabs": true, "always use yarn": true, "Never push to main": true,
+		"from now on use tabs": true, "keep in mind the deadline": true,
+		"make the tests pass": false, "notebook cleanup": false, "fix what always fails": false, "alwaysfail": false,
+	} {
+		if Declares(words) != want {
+			t.Errorf("%q: %v", words, !want)
+		}
+	}
+}
