@@ -10,6 +10,7 @@ package anthropic
 
 import (
 	"context"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -41,6 +42,8 @@ func New(o endpoint.Options) (*Client, error) {
 		option.WithBaseURL(withoutVersion(e.Options().BaseURL)+"/"),
 		option.WithHTTPClient(e.HTTP()),
 		option.WithMaxRetries(0),
+		// The SDK's own limit for whole answers is shorter than the wall limit.
+		option.WithRequestTimeout(time.Duration(e.Options().WallMS)*time.Millisecond+time.Minute),
 		option.WithoutOpenTelemetry())
 	return &Client{Endpoint: e, service: service, dialect: newDialect(e.Options())}, nil
 }

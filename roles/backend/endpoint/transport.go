@@ -44,7 +44,8 @@ func attemptOf(ctx context.Context) *attempt {
 // IsJSON tells whether the server answered the request of this context with
 // JSON in one piece.
 func IsJSON(ctx context.Context) bool {
-	return strings.Contains(strings.ToLower(attemptOf(ctx).header.Get("Content-Type")), "json")
+	a := attemptOf(ctx)
+	return a.status < 300 && strings.Contains(strings.ToLower(a.header.Get("Content-Type")), "json")
 }
 
 func isStream(h http.Header) bool {

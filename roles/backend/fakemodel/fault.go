@@ -77,7 +77,7 @@ func (x exchange) cutUp(a answer) [][]byte {
 }
 
 func (x exchange) parts(parts [][]byte) {
-	before := cmp.Or(x.fault.Events, 1)
+	before := max(0, cmp.Or(x.fault.Events, 1))
 	delay := time.Duration(cmp.Or(x.fault.DelayMS, 100)) * time.Millisecond
 	for i, p := range parts {
 		if i == before {

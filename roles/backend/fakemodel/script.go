@@ -120,7 +120,7 @@ type Fault struct {
 	RetryAfter string            `yaml:"retry_after"` // that header's value
 	Header     map[string]string `yaml:"header"`
 	Bytes      int               `yaml:"bytes"`    // for huge; default 10 MB
-	Events     int               `yaml:"events"`   // sent before it goes wrong; default 1
+	Events     int               `yaml:"events"`   // sent before it goes wrong; default 1, below zero none
 	DelayMS    int               `yaml:"delay_ms"` // for drip and endless; default 100
 }
 
@@ -182,8 +182,8 @@ func (f Fault) check() error {
 	case "", Hangup, Refuse, Reset, Silent, SilentMiddle, Garbage, Half, Huge, Drip, Endless, Empty:
 		return nil
 	case Status, StreamError:
-		if f.Status < 400 || f.Status > 599 {
-			return fmt.Errorf("fault %q needs a status from 400 to 599, not %d", f.Kind, f.Status)
+		if f.Status < 300 || f.Status > 599 {
+			return fmt.Errorf("fault %q needs a status from 300 to 599, not %d", f.Kind, f.Status)
 		}
 		return nil
 	}
