@@ -94,9 +94,10 @@ func (e *Endpoint) reported(f *failure, body []byte, status int) {
 		status = r.status()
 	}
 	f.Status, f.status, f.Cause = status, status, nil
-	f.body = strings.ToLower(string(body))
 	f.Kind = kindOfStatus(status)
 	words := strings.ToLower(r.Type + " " + r.Code + " " + r.Message)
+	// The body as well: some name the part they refuse in a field of its own.
+	f.body = words + " " + strings.ToLower(string(body))
 	switch {
 	case (status == 400 || status == 402 || status == 429) && hasAny(words, "insufficient_quota", "credit balance", "insufficient balance", "insufficient credit", "billing_hard_limit", "exceeded your current quota"):
 		f.Kind = model.Auth
