@@ -132,6 +132,7 @@ func (w *writer) flush() error {
 		return nil
 	}
 	w.batch.Put([]byte(atKey), w.s.at.encode())
+	w.s.o.hook("flush")
 	if err := w.s.db.Write(w.batch, nil); err != nil {
 		return err
 	}

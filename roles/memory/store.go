@@ -27,6 +27,8 @@ type Options struct {
 
 	// hook is called by name where a crash would be worst; tests die there.
 	hook func(place string)
+	// bufferBytes are kept in memory before they become a table; default 8 MiB.
+	bufferBytes int
 }
 
 // Head is a place in the log. The zero Head is before its first message.
@@ -54,17 +56,19 @@ const (
 	formatVersion = "1"
 	lockSuffix    = ".lock"
 
+	defaultBufferBytes = 8 << 20
+
 	dirPerm = fs.FileMode(0o755)
 )
 
 // dbOptions open strict: what does not check out is an error, never passed
 // over. Tables and buffers are larger than usual, because a pass reads all.
-func dbOptions() *opt.Options {
+func (o Options) dbOptions() *opt.Options {
 	return &opt.Options{
 		Strict:                 opt.StrictAll,
 		Filter:                 filter.NewBloomFilter(10),
 		BlockCacheCapacity:     16 << 20,
-		WriteBuffer:            8 << 20,
+		WriteBuffer:            o.bufferBytes,
 		CompactionTableSize:    8 << 20,
 		CompactionTotalSize:    64 << 20,
 		WriteL0SlowdownTrigger: 12,
@@ -85,6 +89,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Distill == nil {
 		o.Distill = FromEvidence
+	}
+	if o.bufferBytes == 0 {
+		o.bufferBytes = defaultBufferBytes
 	}
 	if o.hook == nil {
 		o.hook = func(string) {}
@@ -125,7 +132,7 @@ func take(dir string) (*flock.Flock, error) {
 
 func open(dir string, o Options, lock *flock.Flock) (*Store, error) {
 	s := &Store{dir: dir, o: o.withDefaults(), lock: lock}
-	db, err := leveldb.OpenFile(dir, dbOptions())
+	db, err := leveldb.OpenFile(dir, s.o.dbOptions())
 	if err != nil {
 		return nil, s.damage("open the memory", err)
 	}

@@ -44,7 +44,7 @@ func newWorld(t testing.TB) *world {
 
 func openWorld(t tb, dir string) *world {
 	w := &world{t: t, dir: filepath.Join(dir, "memory"), now: noon}
-	w.o = Options{Now: func() time.Time { return w.now }, NewID: w.id}
+	w.o = Options{Now: func() time.Time { return w.now }, NewID: w.id, bufferBytes: 64 << 10}
 	w.open()
 	return w
 }
