@@ -18,9 +18,17 @@ const (
 )
 
 // IntentSpace is the memory space of an intent: its first three words, or its
-// first twelve runes in a script without spaces, so that no two intents share
-// a space because nothing was left of either.
-func IntentSpace(intent string) string { return "intent:" + Slug(intent) }
+// first twelve runes in a script without spaces. One that has no words, only
+// signs, is named by its hash, so that no two intents share a space because
+// nothing was left of either.
+func IntentSpace(intent string) string {
+	slug := Slug(intent)
+	if slug == "" && intent != "" {
+		sum := sha256.Sum256([]byte(intent))
+		slug = hex.EncodeToString(sum[:6])
+	}
+	return "intent:" + slug
+}
 
 // factSpaceBytes bounds the words of a fact in the name of its space.
 const factSpaceBytes = 80
@@ -43,11 +51,12 @@ func firstWords(text string, limit int) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	})
-	if strings.ContainsFunc(text, spaceless) {
+	first := strings.Join(words[:min(len(words), limit)], "_")
+	if strings.ContainsFunc(first, spaceless) {
 		runes := []rune(strings.Join(words, ""))
 		return string(runes[:min(len(runes), slugRunes)])
 	}
-	return strings.Join(words[:min(len(words), limit)], "_")
+	return first
 }
 
 // spaceless tells whether a rune belongs to a script that does not separate words by spaces.
