@@ -2,10 +2,7 @@ package memory
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/syndtr/goleveldb/leveldb"
@@ -32,10 +29,7 @@ const (
 	categoryConstraint = "constraint"
 )
 
-const (
-	factSpace      = "fact:"
-	factSpaceBytes = 80
-)
+const factSpace = "fact:" // of roles.FactSpace
 
 // megram indexes a Megram. One of the memory's own that says through where its
 // sources reach retires them.
@@ -303,18 +297,8 @@ func (w *writer) remove(id string) error {
 // again are the same pair.
 func factMegram(m message.Message, b message.MemoryFact) message.Megram {
 	return message.Megram{
-		ID: string(m.ID), Level: LevelC, CreatedAt: m.TS, Space: FactSpace(b.Text), Entity: roles.LocalEntity,
+		ID: string(m.ID), Level: LevelC, CreatedAt: m.TS, Space: roles.FactSpace(b.Text), Entity: roles.LocalEntity,
 		Content: message.MegramContent{Lesson: b.Text, Tags: b.Tags, Category: categoryFact},
 		F:       factF, Sigma: 1,
 	}
-}
-
-// FactSpace is the space of a fact that a person declares: all of its words.
-func FactSpace(text string) string {
-	name := strings.Join(strings.Fields(strings.ToLower(text)), "_")
-	if len(name) > factSpaceBytes {
-		sum := sha256.Sum256([]byte(name))
-		name = strings.ToValidUTF8(name[:factSpaceBytes], "") + "-" + hex.EncodeToString(sum[:8])
-	}
-	return factSpace + name
 }
