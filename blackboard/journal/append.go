@@ -74,7 +74,7 @@ func (j *Journal) prepare() error {
 		return &PoisonedError{Reason: j.poison}
 	}
 	if j.live.why != nil {
-		return storageError("append a message", j.path(logName), j.live.why)
+		return storageError("append a message", j.livePath(), j.live.why)
 	}
 	if bad == nil {
 		return nil
@@ -162,7 +162,7 @@ func (j *Journal) writeLineLocked(d Draft) (Record, error) {
 
 // undo takes back what a failed write may have left.
 func (j *Journal) undo(cause error) error {
-	failed := storageError("append a message", j.path(logName), cause)
+	failed := storageError("append a message", j.livePath(), cause)
 	if err := j.live.file.Truncate(j.end); err != nil {
 		reason := fmt.Sprintf("a line was written in part (%v) and could not be taken back (%v)", cause, err)
 		return errors.Join(failed, j.setPoison(reason))

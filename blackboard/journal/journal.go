@@ -40,6 +40,9 @@ type Options struct {
 	Clock Clock // default SystemClock
 	IDs   IDs   // default UUIDs
 
+	// Name is that of the live file; default log.jsonl. Everything else in the
+	// directory keeps its name.
+	Name string
 	// UnsafeFS accepts a network file system.
 	UnsafeFS bool
 	// LockTimeout bounds the wait for one lock; default 30 s.
@@ -62,6 +65,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.IDs == nil {
 		o.IDs = UUIDs{}
+	}
+	if o.Name == "" {
+		o.Name = logName
 	}
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = defaultLockTimeout
@@ -105,7 +111,7 @@ var _ Log = (*Journal)(nil)
 // reported by the first call that looks at it, and mended by the first append.
 func Open(dir string, opts Options) (*Journal, error) {
 	j := newJournal(dir, opts)
-	if _, err := j.fsys.Stat(j.path(logName)); err != nil {
+	if _, err := j.fsys.Stat(j.livePath()); err != nil {
 		return nil, j.missingLog(err)
 	}
 	if err := j.refuseNetwork(); err != nil {
@@ -129,7 +135,7 @@ func Create(ctx context.Context, dir string, opts Options, genesis Draft) (*Jour
 		return nil, err
 	}
 	defer leave()
-	if _, err := j.fsys.Stat(j.path(logName)); err == nil {
+	if _, err := j.fsys.Stat(j.livePath()); err == nil {
 		return nil, fmt.Errorf("create a log in %s: %w", dir, ErrExists)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, storageError("create a log", dir, err)
@@ -190,7 +196,7 @@ func (j *Journal) install(content []byte) error {
 		_ = j.fsys.Remove(j.path(nextName)) // the error that matters is the first
 		return err
 	}
-	if err := j.fsys.Rename(j.path(nextName), j.path(logName)); err != nil {
+	if err := j.fsys.Rename(j.path(nextName), j.livePath()); err != nil {
 		return err
 	}
 	return j.fsys.SyncDir(j.dir)
@@ -214,12 +220,12 @@ func (j *Journal) refuseNetwork() error {
 // from us.
 func (j *Journal) missingLog(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
-		return storageError("open the log", j.path(logName), err)
+		return storageError("open the log", j.livePath(), err)
 	}
 	if noted := j.readHead(); noted.Seq > 0 {
 		return &WentBackwardsError{Source: j.path(runName, headName), Noted: noted}
 	}
-	return fmt.Errorf("open %s: %w", j.path(logName), ErrNoLog)
+	return fmt.Errorf("open %s: %w", j.livePath(), ErrNoLog)
 }
 
 // Head returns the last whole record, whether durable or not.
@@ -263,6 +269,9 @@ func (j *Journal) Close() error {
 	j.appending.close()
 	return err
 }
+
+func (j *Journal) liveName() string { return j.opts.Name }
+func (j *Journal) livePath() string { return j.path(j.opts.Name) }
 
 func (j *Journal) path(names ...string) string {
 	return filepath.Join(append([]string{j.dir}, names...)...)

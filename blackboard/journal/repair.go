@@ -76,7 +76,7 @@ func (j *Journal) repair() (RepairReport, error) {
 		}
 	}
 	if err := j.reinstall(end); err != nil {
-		return report, storageError("repair the log", j.path(logName), err)
+		return report, storageError("repair the log", j.livePath(), err)
 	}
 	return report, j.reopen(&report)
 }

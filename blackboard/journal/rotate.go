@@ -84,7 +84,7 @@ func (j *Journal) rotate(ctx context.Context, d Draft) (Record, error) {
 	}
 	// From here the old file has two names, until it loses the live one.
 	if err := j.install(line); err != nil {
-		return Record{}, storageError("start a segment", j.path(logName), err)
+		return Record{}, storageError("start a segment", j.livePath(), err)
 	}
 	if _, err := j.refresh(); err != nil {
 		return Record{}, err
@@ -99,7 +99,7 @@ func (j *Journal) rotate(ctx context.Context, d Draft) (Record, error) {
 // keepOld gives the live file a durable name in the archive: a second name where
 // the file system has such, a copy where it has not.
 func (j *Journal) keepOld(name string) error {
-	err := j.fsys.Link(j.path(logName), name)
+	err := j.fsys.Link(j.livePath(), name)
 	if err == nil {
 		return j.fsys.SyncDir(j.path(archiveName))
 	}
@@ -115,7 +115,7 @@ func (j *Journal) keepOld(name string) error {
 
 // readAll returns the first size bytes of the live file.
 func (j *Journal) readAll(size int64) ([]byte, error) {
-	file, err := j.fsys.OpenFile(j.path(logName), os.O_RDONLY, 0)
+	file, err := j.fsys.OpenFile(j.livePath(), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

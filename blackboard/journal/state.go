@@ -28,7 +28,7 @@ func (j *Journal) refresh() (*flaw, error) {
 	if j.live == nil {
 		return j.load()
 	}
-	info, err := j.fsys.Stat(j.path(logName))
+	info, err := j.fsys.Stat(j.livePath())
 	if err != nil {
 		return nil, j.missingLog(err)
 	}
@@ -107,7 +107,7 @@ func (j *Journal) restoreState(p position) {
 func (j *Journal) loadFrom(seg *segment, noted Head) (*flaw, error) {
 	at, err := anchor(seg.file, seg.info.Size(), noted.Seq)
 	if err != nil {
-		return nil, storageError("read the log", j.path(logName), err)
+		return nil, storageError("read the log", j.livePath(), err)
 	}
 	j.recent = starts{}
 	j.head = Head{}
@@ -130,7 +130,7 @@ func (j *Journal) walk(lines *lineReader, last Head, visit func(f frame, ts time
 			return &flaw{offset: start, seq: last.Seq + 1, cut: err == errCut, why: err.Error()}, nil
 		}
 		if err != nil {
-			return nil, storageError("read the log", j.path(logName), err)
+			return nil, storageError("read the log", j.livePath(), err)
 		}
 		f, err := parseFrame(line)
 		if err == nil && last.Seq > 0 {
@@ -174,14 +174,14 @@ func (j *Journal) judge(file File, bad *flaw, noted Head) error {
 	default:
 		claimed, err := laterClaim(file, bad.offset, bad.seq)
 		if err != nil {
-			return storageError("read the log", j.path(logName), err)
+			return storageError("read the log", j.livePath(), err)
 		}
 		if !claimed {
 			return nil
 		}
 		why += ", though a later line says it was durable"
 	}
-	return &CorruptError{Path: j.path(logName), Line: lineNumber(file, bad.offset), Offset: bad.offset, Why: why}
+	return &CorruptError{Path: j.livePath(), Line: lineNumber(file, bad.offset), Offset: bad.offset, Why: why}
 }
 
 // confirm checks that the log just loaded holds the record that is remembered.

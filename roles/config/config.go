@@ -32,8 +32,34 @@ type Config struct {
 	View       View             `yaml:"view"`
 	Journal    Journal          `yaml:"journal"`
 	Search     Search           `yaml:"web_search"`
-	Code       Code             `yaml:"code"`   // what --profile code does
+	Code       Code             `yaml:"code"` // what --profile code does
+	Audit      Audit            `yaml:"audit"`
 	Strict     bool             `yaml:"strict"` // every criterion is required
+}
+
+// Audit holds the thresholds of the auditor. It reads them when it starts, and
+// from nowhere else.
+type Audit struct {
+	Attempts         int     `yaml:"attempts"`           // of one task that are too many
+	Crashes          int     `yaml:"crashes"`            // of one activation that are too many
+	Rounds           int     `yaml:"rounds"`             // in a row in which D does not fall below its best
+	Thrash           int     `yaml:"thrash"`             // break_symmetry in a row with D not falling
+	Window           int     `yaml:"window"`             // judgements or steps that are compared with those before
+	Drift            float64 `yaml:"drift"`              // change of a rate between windows
+	SpendFactor      float64 `yaml:"spend_factor"`       // mean spend of a window over that of the history
+	StallMS          int64   `yaml:"stall_ms"`           // an attended open goal of which nothing is said
+	RejectionMS      int64   `yaml:"rejection_ms"`       // a rejected task nobody takes up
+	DraftMS          int64   `yaml:"draft_ms"`           // a draft whose plan is neither committed nor void
+	PauseMS          int64   `yaml:"pause_ms"`           // a pause or checkpoint nobody lifts
+	FloodMessages    int     `yaml:"flood_messages"`     // of one agent in one minute
+	Listed           int     `yaml:"listed"`             // findings of one kind and goal that are listed one by one
+	Similarity       float64 `yaml:"similarity"`         // Levenshtein ratio from which two texts say the same
+	RetryCluster     int     `yaml:"retry_cluster"`      // similar retry loops
+	DebtAccumulation int     `yaml:"debt_accumulation"`  // trade-offs that leave debt
+	AssumptionFails  int     `yaml:"assumption_cascade"` // similar assumptions that did not hold
+	Workarounds      int     `yaml:"workaround_pattern"` // similar workarounds
+	SpecGaps         int     `yaml:"spec_gap_cluster"`   // similar gaps of the specification
+	Outages          int     `yaml:"external_service_outage"`
 }
 
 // Controller holds the policy and its hyperparameters. A negative number means
@@ -157,6 +183,10 @@ func Default() Config {
 			PromoteAttention: 5, PromoteDecision: 3, BankruptK: 0.05},
 		View:    View{MaxTasks: 500},
 		Journal: Journal{RotateBytes: 64 << 20},
+		Audit: Audit{Attempts: 4, Crashes: 3, Rounds: 8, Thrash: 2, Window: 20, Drift: 0.3, SpendFactor: 3,
+			StallMS: 30 * 60_000, RejectionMS: 60 * 60_000, DraftMS: 60 * 60_000, PauseMS: 24 * 60 * 60_000,
+			FloodMessages: 6_000, Listed: 50, Similarity: 0.7, RetryCluster: 3, DebtAccumulation: 3,
+			AssumptionFails: 2, Workarounds: 2, SpecGaps: 2, Outages: 2},
 	}
 }
 

@@ -86,6 +86,26 @@ func Keys() []Key {
 		{Path: "code.escalate_first_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "a checkpoint nobody answers is escalated after this"},
 		{Path: "code.escalate_again_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "and again after this"},
 		{Path: "code.escalate_last_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "and for the last time after this"},
+		{Path: "audit.attempts", Unit: "attempts", Min: 2, Max: 1000, Doc: "attempts of one task that the auditor calls too many"},
+		{Path: "audit.crashes", Unit: "crashes", Min: 2, Max: 1000, Doc: "crashes of one activation that are too many"},
+		{Path: "audit.rounds", Unit: "rounds", Min: 2, Max: 1000, Doc: "rounds in a row in which D does not fall below its best"},
+		{Path: "audit.thrash", Unit: "directives", Min: 2, Max: 100, Doc: "break_symmetry in a row with D not falling"},
+		{Path: "audit.window", Unit: "samples", Min: 5, Max: 1000, Doc: "judgements or steps that are compared with those before"},
+		{Path: "audit.drift", Min: 0.05, Max: 0.9, Doc: "change of a rate between windows that is drift"},
+		{Path: "audit.spend_factor", Min: 1.1, Max: 1000, Doc: "mean spend of a window over that of the role's history"},
+		{Path: "audit.stall_ms", Unit: "ms", Min: 1000, Max: 7 * day, Doc: "silence of an attended open goal"},
+		{Path: "audit.rejection_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "a rejected task nobody takes up"},
+		{Path: "audit.draft_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "a draft neither committed nor void"},
+		{Path: "audit.pause_ms", Unit: "ms", Min: 1000, Max: 30 * day, Doc: "a pause or checkpoint nobody lifts"},
+		{Path: "audit.flood_messages", Unit: "messages", Min: 100, Max: 1_000_000, Doc: "of one agent in one minute"},
+		{Path: "audit.listed", Unit: "findings", Min: 5, Max: 10_000, Doc: "of one kind and goal listed one by one; the rest is counted"},
+		{Path: "audit.similarity", Min: 0.3, Max: 1, Doc: "Levenshtein ratio from which two anomalies are the same"},
+		{Path: "audit.retry_cluster", Unit: "anomalies", Min: 2, Max: 100, Doc: "similar retry loops that trip the circuit breaker"},
+		{Path: "audit.debt_accumulation", Unit: "anomalies", Min: 2, Max: 100, Doc: "trade-offs leaving debt that trip it"},
+		{Path: "audit.assumption_cascade", Unit: "anomalies", Min: 2, Max: 100, Doc: "similar failed assumptions that trip it"},
+		{Path: "audit.workaround_pattern", Unit: "anomalies", Min: 2, Max: 100, Doc: "similar workarounds that trip it"},
+		{Path: "audit.spec_gap_cluster", Unit: "anomalies", Min: 2, Max: 100, Doc: "similar gaps of a specification that trip it"},
+		{Path: "audit.external_service_outage", Unit: "anomalies", Min: 2, Max: 100, Doc: "blockers by a similar service that trip it"},
 		{Path: "strict", Doc: "every criterion is required"},
 		{Path: "web_search.command", Doc: "command that searches the web: query on stdin, results on stdout"},
 		{Path: "web_search.endpoint", Doc: "URL that searches the web: the query replaces {query}"},
@@ -151,7 +171,7 @@ func yamlName(f reflect.StructField) string {
 	return strings.Split(f.Tag.Get("yaml"), ",")[0]
 }
 
-var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Price{}, Memory{}, View{}, Journal{}, Search{}, Code{}}
+var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Price{}, Memory{}, View{}, Journal{}, Search{}, Code{}, Audit{}}
 
 // keysOf lists the yaml names of a section given by its Go type name.
 func keysOf(typeName string) []string {

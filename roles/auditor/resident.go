@@ -1,0 +1,174 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orch/blackboard/journal"
+	"orch/roles/config"
+)
+
+// Resident follows the log of a board and keeps its audit.jsonl. Settings are
+// what it is made with; nothing that it reads changes them.
+type Resident struct {
+	BoardDir string // .orch
+	AuditDir string // .orch/audit
+	Params   config.Audit
+	Journal  journal.Options
+	Now      func() time.Time
+	Warn     func(error) // what went wrong without ending it
+
+	lost journal.Head // an offset that the log does not have any more
+}
+
+// offsetFile says how far the log was read, and what was known then.
+const offsetFile = "offset"
+
+// Waits of the resident.
+const (
+	pollEvery  = time.Second
+	saveEvery  = 5 * time.Second
+	checkEvery = 10 * time.Second // its own chain
+)
+
+// Run follows until ctx is done. A log that can not be read now is tried again:
+// the auditor does not end because something is wrong.
+func (r *Resident) Run(ctx context.Context) error {
+	ledger, err := OpenLedger(ctx, r.AuditDir, r.Journal)
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	hints, stop := r.hints()
+	defer stop()
+	for ctx.Err() == nil {
+		err := r.follow(ctx, ledger, hints)
+		if ctx.Err() != nil {
+			return nil
+		}
+		r.Warn(err)
+		if moved(err) {
+			if err := r.forget(err); err != nil {
+				r.Warn(err)
+			}
+		}
+		sleep(ctx, pollEvery)
+	}
+	return nil
+}
+
+// follow reads on from the offset until something goes wrong.
+func (r *Resident) follow(ctx context.Context, ledger *Ledger, hints <-chan struct{}) error {
+	a := r.load()
+	pins := ledger.Pins()
+	if r.lost.Seq > 0 {
+		pins[r.lost.Seq] = r.lost.Hash
+	}
+	reader := NewReader(a, r.BoardDir, r.Journal, pins)
+	defer reader.Close()
+	var saved, checked time.Time
+	dirty := true
+	for {
+		n, err := reader.CatchUp(ctx)
+		if err != nil {
+			return err
+		}
+		reader.Lost()
+		a.Tick(r.Now())
+		if fresh := a.Fresh(); len(fresh) > 0 || dirty {
+			if _, err := ledger.Record(ctx, a.Findings(), a.Head()); err != nil {
+				return err
+			}
+		}
+		if now := r.Now(); n > 0 && now.Sub(saved) >= saveEvery {
+			if err := r.save(a); err != nil {
+				r.Warn(err)
+			}
+			saved = now
+		}
+		if now := r.Now(); now.Sub(checked) >= checkEvery {
+			if err := ledger.Check(ctx); err != nil {
+				return err
+			}
+			checked = now
+		}
+		dirty = !ledger.complete(a.Findings())
+		if !dirty && !wait(ctx, hints) {
+			return r.save(a)
+		}
+	}
+}
+
+// wait until there may be more; false when ctx is done.
+func wait(ctx context.Context, hints <-chan struct{}) bool {
+	timer := time.NewTimer(pollEvery)
+	defer timer.Stop()
+	select {
+	case <-hints:
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// hints tell that the board's directory changed; a slow poll lies under them.
+func (r *Resident) hints() (<-chan struct{}, func()) {
+	fsys := r.Journal.FS
+	if fsys == nil {
+		fsys = journal.OSFS{}
+	}
+	if notifier, ok := fsys.(journal.Notifier); ok {
+		if hints, stop, err := notifier.Notify(r.BoardDir); err == nil {
+			return hints, stop
+		}
+	}
+	return nil, func() {}
+}
+
+func (r *Resident) offset() string { return filepath.Join(r.AuditDir, "run", offsetFile) }
+
+// load takes up what was known. Without it, or if it is of another version, the
+// log is read from its beginning, with the same outcome.
+func (r *Resident) load() *Auditor {
+	raw, err := os.ReadFile(r.offset())
+	if err == nil {
+		var a *Auditor
+		if a, err = Load(r.Params, raw); err == nil {
+			return a
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrOtherSnapshot) {
+		r.Warn(fmt.Errorf("read the log from its beginning: %w", err))
+	}
+	return New(r.Params, Window{})
+}
+
+func (r *Resident) save(a *Auditor) error {
+	raw, err := a.Save()
+	if err != nil {
+		return fmt.Errorf("note the offset: %w", err)
+	}
+	if err := journal.WriteFileAtomic(journal.OSFS{}, r.offset(), raw, 0o600); err != nil {
+		return fmt.Errorf("note the offset: %w", err)
+	}
+	return nil
+}
+
+// forget removes an offset that the log does not have any more. If the log was
+// cut or replaced, and not just archived away, the offset remains a witness.
+func (r *Resident) forget(why error) error {
+	var back *journal.WentBackwardsError
+	if errors.As(why, &back) {
+		r.lost = back.Noted
+	}
+	if err := os.Remove(r.offset()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget the offset: %w", err)
+	}
+	return nil
+}
