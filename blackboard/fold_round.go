@@ -197,6 +197,12 @@ func (x *tx) finalResult(b message.FinalResult) error {
 	case b.Directive == message.Accept && r != nil && r.Summary == nil:
 		return x.refuse("accept answers a round in which not everything matched")
 	}
+	if err := x.checkSpent(b.Spent); err != nil {
+		return err
+	}
+	for _, s := range b.Spent {
+		x.meter(g.ID).spend(s)
+	}
 	if r != nil {
 		r.Answer = x.ref
 	}

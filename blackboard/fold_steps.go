@@ -60,6 +60,14 @@ func (m *meter) byRole(role message.Role, cost, reserve float64) {
 	m.ByRole[role] = s
 }
 
+// spend books what was taken beside the steps.
+func (m *meter) spend(s message.Spent) {
+	m.Cost += s.Cost
+	if s.Unpriced {
+		m.Unpriced++
+	}
+}
+
 // spent books what a step cost to its task, and to what its role usually costs.
 func (x *tx) spent(b message.StepEnded) {
 	if b.Cost == 0 {
@@ -78,8 +86,8 @@ func (x *tx) spent(b message.StepEnded) {
 }
 
 // checkSpent refuses parts that are no amounts.
-func (x *tx) checkSpent(b message.StepEnded) error {
-	for _, s := range b.Spent {
+func (x *tx) checkSpent(spent []message.Spent) error {
+	for _, s := range spent {
 		if !finite(s.Cost) || s.Cost < 0 {
 			return x.refuse("%s cost %v", s.Model, s.Cost)
 		}
@@ -146,7 +154,7 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	case !finite(b.Cost) || b.Cost < 0:
 		return x.refuse("it cost %v", b.Cost)
 	}
-	if err := x.checkSpent(b); err != nil {
+	if err := x.checkSpent(b.Spent); err != nil {
 		return err
 	}
 	a.Ended, a.Class, a.Exit = x.ref, b.Class, b.Exit

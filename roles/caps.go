@@ -92,22 +92,28 @@ func short(s Board, p Policy, a Activation) *message.BudgetReached {
 	if !ok {
 		return nil
 	}
-	role := g.ByRole[a.Key.Role]
 	reserve := ReserveOf(s, p, a)
-	caps := []struct {
-		name                  string
-		limit, used, reserved float64
-	}{
-		{message.CapCost, costCap(g, p), g.Cost, g.Reserved},
-		{"cost of the role " + string(a.Key.Role), p.Caps.Role[a.Key.Role], role.Cost, role.Reserved},
-		{"cost of the task " + a.Key.Subject, p.Caps.Task, taskCost(s, a), 0},
-	}
-	for _, c := range caps {
+	for _, c := range capsOn(s, p, g, a) {
 		if c.limit > 0 && (c.used >= c.limit || c.used+c.reserved+reserve > c.limit) {
 			return &message.BudgetReached{Cap: c.name, Limit: c.limit, Used: c.used}
 		}
 	}
 	return nil
+}
+
+// limited is one cap and how far it is used, in US dollars.
+type limited struct {
+	name                  string
+	limit, used, reserved float64
+}
+
+func capsOn(s Board, p Policy, g blackboard.Goal, a Activation) []limited {
+	role := g.ByRole[a.Key.Role]
+	return []limited{
+		{message.CapCost, costCap(g, p), g.Cost, g.Reserved},
+		{"cost of the role " + string(a.Key.Role), p.Caps.Role[a.Key.Role], role.Cost, role.Reserved},
+		{"cost of the task " + a.Key.Subject, p.Caps.Task, taskCost(s, a), 0},
+	}
 }
 
 func taskCost(s Board, a Activation) float64 {
@@ -119,3 +125,30 @@ func taskCost(s Board, a Activation) float64 {
 }
 
 func costCap(g blackboard.Goal, p Policy) float64 { return cmp.Or(g.Input.Budget.MaxCost, p.Caps.Goal) }
+
+// RoomOf is what a running step may spend before a cap is reached; 0 if none
+// bounds it. What other running steps reserved is theirs.
+func RoomOf(s Board, p Policy, a Activation) float64 {
+	g, ok := s.Goal(a.Goal)
+	if !ok {
+		return 0
+	}
+	var own float64
+	if live, known := s.Activation(a.Key); known && live.Live() {
+		own = live.Reserve
+	}
+	room := 0.0
+	for _, c := range capsOn(s, p, g, a) {
+		if c.limit <= 0 {
+			continue
+		}
+		left := max(c.limit-c.used-max(0, c.reserved-own), smallestUSD)
+		if room == 0 || left < room {
+			room = left
+		}
+	}
+	return room
+}
+
+// smallestUSD stands for "nothing is left": a step that was started may ask once.
+const smallestUSD = 1e-9

@@ -115,3 +115,29 @@ func TestAUsedUpAccountIsWaitedForUnlessAnotherIsFree(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatARunningStepMaySpend(t *testing.T) {
+	for name, c := range map[string]struct {
+		cap, role, cost, reserved, own, want float64
+	}{
+		"no cap":                         {cost: 5, want: 0},
+		"all of it":                      {cap: 2, want: 2},
+		"what is left":                   {cap: 2, cost: 0.5, want: 1.5},
+		"its own reserve is its own":     {cap: 2, cost: 0.5, reserved: 0.5, own: 0.5, want: 1.5},
+		"what others reserved is theirs": {cap: 2, cost: 0.5, reserved: 1, own: 0.5, want: 1},
+		"the narrower of two":            {cap: 9, role: 1, cost: 0.5, want: 0.5},
+		"nothing is left, one may ask":   {cap: 1, cost: 2, want: smallestUSD},
+	} {
+		g := perceived()
+		g.Cost, g.Reserved, g.Input.Budget.MaxCost = c.cost, c.reserved, c.cap
+		g.ByRole = map[message.Role]blackboard.Spend{message.Planner: {Cost: c.cost, Reserved: c.reserved}}
+		b := &board{goals: []blackboard.Goal{g}}
+		p := paid()
+		p.Caps.Role = map[message.Role]float64{message.Planner: c.role}
+		a := Due(&board{goals: []blackboard.Goal{perceived()}}, testPolicy, t0)[0]
+		b.activations = []blackboard.Activation{{ActivationKey: a.Key, Reserve: c.own}}
+		if got := RoomOf(b, p, a); got != c.want {
+			t.Errorf("%s: $%g, want $%g", name, got, c.want)
+		}
+	}
+}

@@ -7,6 +7,8 @@ orch=${ORCH:-orch}
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/orch-demo.XXXXXX")
 failed=0
+# The demo shows the playbooks: no model or agent that happens to be here is asked.
+export ORCH_DISCOVER=off
 
 show() { # name, expected exit code, words
   name=$1 want=$2

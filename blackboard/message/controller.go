@@ -89,6 +89,7 @@ type FinalResult struct {
 	NextMoves     []string  `json:"next_moves"`
 	Cost          float64   `json:"cost"`
 	ElapsedMS     int64     `json:"elapsed_ms"`
+	Spent         []Spent   `json:"spent,omitempty"` // on asking a model for the next moves
 }
 
 // Validate refuses a result that claims more than its verdicts show.

@@ -66,6 +66,15 @@ type hinted struct {
 func (h hinted) Hint() string  { return h.hint }
 func (h hinted) Unwrap() error { return h.error }
 
+// hintOf is what an error says a person can do; empty if it says nothing.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
 // usagef is a mistake of the caller: exit 2, with a hint.
 func usagef(hint, format string, args ...any) error {
 	return &exitError{code: exitUsage, cause: hinted{fmt.Errorf(format, args...), hint}}
@@ -95,9 +104,8 @@ func (a *app) finish(err error) int {
 		return code
 	}
 	fmt.Fprintf(a.err, "error: %s\n", err)
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", h.Hint())
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(a.err, "hint: %s\n", hint)
 	}
 	return code
 }
@@ -188,9 +196,8 @@ func (a *app) openAt(root string, id blackboard.Identity) (*session, error) {
 func (a *app) warn(err error) {
 	if !a.asJSON {
 		fmt.Fprintf(a.err, "warning: %s\n", err)
-		var h interface{ Hint() string }
-		if errors.As(err, &h) && h.Hint() != "" {
-			fmt.Fprintf(a.err, "hint: %s\n", h.Hint())
+		if hint := hintOf(err); hint != "" {
+			fmt.Fprintf(a.err, "hint: %s\n", hint)
 		}
 	}
 }

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/prompts"
-	"orch/roles"
 	"orch/roles/backend"
+	"orch/roles/backend/agent"
+	"orch/roles/backend/choose"
 	"orch/roles/backend/playbook"
 	"orch/roles/config"
+	"orch/roles/ggs"
 )
 
 // playbooks is the embedded backend with the project's own playbooks.
@@ -34,92 +37,59 @@ func (a *app) playbooks(root string) (*playbook.Backend, *playbook.Library, erro
 	return b, lib, err
 }
 
-// modelFor is what a role is configured to think with.
-func modelFor(cfg config.Config, role message.Role) config.Model {
-	for _, name := range []string{string(role), "default"} {
-		if m, ok := cfg.Models[name]; ok {
-			return m
-		}
-	}
-	return config.Model{Backend: playbook.Name}
-}
-
-// checkModels refuses what this build cannot do, and a validator that is
-// weaker than the planner it checks.
-func checkModels(cfg config.Config) error {
-	tiers := map[message.Role]int{}
-	for _, c := range roles.Contracts() {
-		m := modelFor(cfg, c.Role)
-		if m.Backend != playbook.Name {
-			return usagef("set models.default.backend to playbook, or remove models", "backend %q of %s is not part of this build", m.Backend, c.Role)
-		}
-		if m.Tier > 0 {
-			tiers[c.Role] = m.Tier
-		}
-	}
-	if err := roles.CheckTiers(tiers); err != nil {
-		return &exitError{exitUsage, err}
-	}
-	return nil
-}
-
-// checkBackend makes sure that somebody can think about the goal, before
-// anything is written.
-func (a *app) checkBackend(root string, cfg config.Config, f runFlags, text string) error {
-	if err := checkModels(cfg); err != nil {
-		return err
-	}
-	_, lib, err := a.playbooks(root)
+// planOnce perceives and plans without a board, for a dry run.
+func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in message.UserInput) (spec message.TaskSpec, plan backend.Proposal, m *choose.Meter, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	m = a.meter(cfg, stop)
+	w := agent.World{Environ: os.Environ(), Workspace: root, Now: time.Now}
+	sees, err := a.thinking(cfg, in, message.Perceiver, m, w)
 	if err != nil {
-		return err
+		return spec, plan, m, err
 	}
-	if f.playbook == "" && playbook.Declares(text) {
-		return nil // to remember it takes no thinking
+	plans, err := a.thinking(cfg, in, message.Planner, m, w)
+	if err != nil {
+		return spec, plan, m, err
 	}
-	if _, err := lib.For(f.playbook, text); err != nil {
-		return &exitError{exitUsage, err}
+	seen, err := sees.perceiver.Perceive(ctx, backend.PerceiveInput{Goal: "dry_run", Input: in})
+	if err != nil {
+		return spec, plan, m, err
 	}
-	return nil
+	spec = message.TaskSpec{TaskID: "dry_run", Intent: seen.Intent, RawInput: in.Text, Constraints: seen.Constraints, Tags: seen.Tags}
+	if spec.Intent == "" {
+		spec.Intent = in.Text // it would ask first
+	}
+	input := backend.PlanInput{Goal: "dry_run", Spec: spec, Playbook: in.Playbook, Workspace: root, Strict: in.Strict}
+	if input.Constraint, err = a.remembered(ctx, cfg, plans.planner, input); err != nil {
+		return spec, plan, m, err
+	}
+	plan, err = plans.planner.Plan(ctx, input)
+	return spec, plan, m, err
 }
 
-// dryRun shows the plan that would be made, and writes nothing.
-func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, f runFlags, text string) error {
-	b, lib, err := a.playbooks(root)
-	if err != nil {
-		return err
-	}
-	if f.playbook == "" && playbook.Declares(text) {
+// dryRun shows the plan that would be made, and writes nothing. A model that
+// plans is asked for it.
+func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, in message.UserInput) error {
+	in.Strict = in.Strict || cfg.Strict
+	if in.Playbook == "" && playbook.Declares(in.Text) {
 		return a.report(map[string]any{"version": 1, "declarative": true}, "dry run     a fact to remember: nothing is planned, nothing is written")
 	}
-	book, err := lib.For(f.playbook, text)
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
-	in := message.UserInput{Text: text, Profile: f.profile, Playbook: f.playbook, Strict: f.strict || cfg.Strict}
-	seen, err := b.Perceive(ctx, backend.PerceiveInput{Goal: "dry_run", Input: in})
+	spec, plan, meter, err := a.planOnce(ctx, root, cfg, in)
 	if err != nil {
 		return err
 	}
-	spec := message.TaskSpec{TaskID: "dry_run", Intent: seen.Intent, RawInput: text, Constraints: seen.Constraints, Tags: seen.Tags}
-	input := backend.PlanInput{Goal: "dry_run", Spec: spec, Playbook: f.playbook, Workspace: root, Strict: in.Strict}
-	if input.Constraint, err = a.remembered(ctx, cfg, b, input); err != nil {
-		return err
-	}
-	plan, err := b.Plan(ctx, input)
+	p, err := paramsOf(cfg, in)
 	if err != nil {
 		return err
 	}
-	p, err := paramsOf(cfg, message.UserInput{Profile: f.profile, Controller: f.controller,
-		Budget: message.Budget{TimeMS: f.timeout.Milliseconds(), MaxReplans: f.maxReplans, MaxCost: f.maxCost}})
-	if err != nil {
-		return err
-	}
+	used, usd := meter.Total()
 	if a.asJSON {
-		return a.printJSON(map[string]any{"version": 1, "playbook": book.Name, "spec": spec, "plan": plan,
-			"estimate": map[string]any{"model_calls": 0, "cost_usd": 0, "max_replans": p.MaxReplans, "time_budget_ms": p.TimeBudgetMS}})
+		return a.printJSON(map[string]any{"version": 1, "playbook": plan.Source, "spec": spec, "plan": plan,
+			"spent":    map[string]any{"model_calls": used.ModelCalls, "cost_usd": usd, "by_model": append([]message.Spent{}, meter.Spent()...)},
+			"estimate": map[string]any{"model_calls": callsOf(cfg, in, plan), "max_cost_usd": in.Budget.MaxCost, "max_replans": p.MaxReplans, "time_budget_ms": p.TimeBudgetMS}})
 	}
 	d := newDisplay(painting(a.out))
-	fmt.Fprintln(a.out, d.head("dry run", "playbook "+book.Name+": nothing is written"))
+	fmt.Fprintln(a.out, d.head("dry run", plan.Source+": nothing is written"))
 	for _, t := range plan.Tasks {
 		fmt.Fprintln(a.out, d.head(fmt.Sprintf("task %d", t.Sequence), fmt.Sprintf("%s/%s  %s", t.Slot, t.Approach, oneLine(t.Intent, 90))))
 		for _, c := range t.Criteria {
@@ -129,6 +99,46 @@ func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, f runF
 	for _, c := range plan.TaskCriteria {
 		fmt.Fprintln(a.out, d.head("in the end", oneLine(c.Text, 100)))
 	}
-	_, err = fmt.Fprintln(a.out, d.head("estimate", fmt.Sprintf("no model calls, $0; at most %d replans and %d s of active time", p.MaxReplans, p.TimeBudgetMS/1000)))
+	return a.printEstimate(d, cfg, in, plan, p, used, usd)
+}
+
+func (a *app) printEstimate(d *display, cfg config.Config, in message.UserInput, plan backend.Proposal, p ggs.Params, used message.Usage, usd float64) error {
+	cost := "no model calls, $0"
+	if n := callsOf(cfg, in, plan); n > 0 {
+		cost = fmt.Sprintf("at least %d model calls a round", n)
+		if in.Budget.MaxCost > 0 {
+			cost += fmt.Sprintf(", at most $%g", in.Budget.MaxCost)
+		}
+	}
+	if used.ModelCalls > 0 {
+		fmt.Fprintln(a.out, d.head("spent", fmt.Sprintf("%s, $%.4f, for this plan", count(used.ModelCalls, "model call"), usd)))
+	}
+	_, err := fmt.Fprintln(a.out, d.head("estimate", fmt.Sprintf("%s; at most %d replans and %d s of active time", cost, p.MaxReplans, p.TimeBudgetMS/1000)))
 	return err
+}
+
+// callsOf is the least number of model calls a round of the plan takes: one for
+// each attempt, and one for each criterion that no check decides.
+func callsOf(cfg config.Config, in message.UserInput, plan backend.Proposal) (n int) {
+	asks := func(role message.Role) bool { return len(choose.Chain(cfg, in, role)) > 0 }
+	unchecked := func(all []backend.CriterionSpec) (n int) {
+		for _, c := range all {
+			if len(c.Check) == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for _, t := range plan.Tasks {
+		if asks(message.Executor) {
+			n++
+		}
+		if asks(message.AgentValidator) {
+			n += unchecked(t.Criteria)
+		}
+	}
+	if asks(message.MetaValidator) {
+		n += 1 + 2*unchecked(plan.TaskCriteria) // the merge, and each criterion twice
+	}
+	return n
 }

@@ -68,9 +68,13 @@ func newAbort(a *app) *cobra.Command {
 }
 
 func newResume(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "resume", Short: "lift a pause or a checkpoint", Args: cobra.NoArgs, Example: "  orch resume",
-		RunE: func(c *cobra.Command, _ []string) error {
+	var maxCost float64
+	c := &cobra.Command{
+		Use: "resume [GOAL]", Short: "lift a pause, a checkpoint or a wait at a cap", Args: cobra.MaximumNArgs(1),
+		Long: `Lift a pause or a checkpoint of the board and what suspended its goals. With
+--max-cost a goal gets a new cap: GOAL, or the newest open one.`,
+		Example: "  orch resume\n  orch resume --max-cost 10",
+		RunE: func(c *cobra.Command, args []string) error {
 			b, err := a.open(person())
 			if err != nil {
 				return err
@@ -81,12 +85,41 @@ func newResume(a *app) *cobra.Command {
 					return fmt.Errorf("remove the brake: %w", err)
 				}
 			}
+			if len(args) == 1 || c.Flags().Changed("max-cost") {
+				return a.resumeGoal(c.Context(), b, args, maxCost, c.Flags().Changed("max-cost"))
+			}
 			if err := a.sayOnce(c.Context(), b, message.Resumed{Reason: "by hand"}); err != nil {
 				return err
 			}
 			return a.report(map[string]any{"version": 1, "resumed": true}, "resumed; `orch run --continue` goes on if nothing runs")
 		},
 	}
+	c.Flags().Float64Var(&maxCost, "max-cost", 0, "the goal's new cap, in US dollars")
+	return c
+}
+
+// resumeGoal lifts what one goal waits for, under a new cap if there is one.
+func (a *app) resumeGoal(ctx context.Context, b *session, args []string, maxCost float64, capped bool) error {
+	if capped && !(maxCost > 0) {
+		return usagef("for example orch resume --max-cost 10", "a cap of $%g is none", maxCost)
+	}
+	var goal blackboard.Goal
+	_, err := b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		g, err := pickGoal(st, args)
+		if err != nil {
+			return message.Message{}, err
+		}
+		goal = g
+		if capped && maxCost <= g.Cost {
+			return message.Message{}, usagef("name a cap above it", "%s has cost $%.4g already", g.ID, g.Cost)
+		}
+		return message.Message{From: message.Human, To: message.All, Goal: g.ID, Subject: string(g.ID), Body: message.Resumed{Reason: "by hand", MaxCost: maxCost}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.report(map[string]any{"version": 1, "resumed": true, "goal": goal.ID, "max_cost": maxCost},
+		"%s is resumed; `orch run --continue %s` goes on if nothing runs", goal.ID, goal.ID)
 }
 
 func newAnswer(a *app) *cobra.Command {

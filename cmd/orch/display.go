@@ -73,7 +73,7 @@ func (d *display) interruptions(m message.Message) []string {
 	case message.CheckpointReached:
 		return []string{d.head("checkpoint", b.Name+": "+b.Reason)}
 	case message.BudgetReached:
-		return []string{d.head("budget", fmt.Sprintf("%s cap %.4g reached (%.4g used)", b.Cap, b.Limit, b.Used))}
+		return []string{d.head("budget", fmt.Sprintf("the cap on %s is reached: $%.4g of $%.4g", b.Cap, b.Used, b.Limit))}
 	case message.Paused:
 		return []string{d.head("paused", b.Reason)}
 	case message.Resumed:
@@ -81,7 +81,7 @@ func (d *display) interruptions(m message.Message) []string {
 	case message.Aborted:
 		return []string{d.head("aborted", b.Reason)}
 	case message.LimitReached:
-		return []string{d.head("limit", fmt.Sprintf("%s until %s: %s", b.Account, b.Until.Format("15:04:05"), b.Reason))}
+		return []string{d.head("limit", fmt.Sprintf("%s until %s: %s", b.Account, b.Until.Local().Format("15:04:05"), oneLine(b.Reason, 120)))}
 	case message.LateResult:
 		return []string{d.head("late", "a result came after its claim was lost and is kept, not applied")}
 	case message.BoundaryViolation:

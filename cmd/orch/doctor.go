@@ -10,8 +10,6 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
-	"orch/roles"
-	"orch/roles/config"
 	"orch/roles/process"
 )
 
@@ -68,7 +66,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	found = append(found, finding{"configuration", "ok", "controller " + cfg.Controller.Policy})
 	found = append(found, a.examinePlaybooks(root)...)
 	found = append(found, examinePrograms()...)
-	return append(found, examineRoles(cfg)...)
+	return append(found, examineThinking(ctx, cfg)...)
 }
 
 func examineFS(root string) finding {
@@ -119,17 +117,4 @@ func examinePrograms() []finding {
 		out = append(out, finding{"leftovers", "ok", "collected by a subreaper and by marker"})
 	}
 	return append(out, finding{"confinement", "note", "none yet: tool calls pass the safety gate, and .orch is fingerprinted around each; see docs/safety.md"})
-}
-
-func examineRoles(cfg config.Config) []finding {
-	var out []finding
-	for _, c := range roles.Contracts() {
-		m := modelFor(cfg, c.Role)
-		text := m.Backend
-		if c.Resident {
-			text = "arithmetic only, resident"
-		}
-		out = append(out, finding{string(c.Role), "ok", text})
-	}
-	return out
 }

@@ -78,8 +78,9 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	cfg = f.over(cfg)
+	in := f.input(strings.Join(args, " "))
 	if !f.resume {
-		if err := a.checkBackend(root, cfg, f, strings.Join(args, " ")); err != nil {
+		if in, err = a.resolve(ctx, root, cfg, in); err != nil {
 			return err
 		}
 		if f.profile == codeProfile {
@@ -89,13 +90,13 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		}
 	}
 	if f.dryRun {
-		return a.dryRun(ctx, root, cfg, f, strings.Join(args, " "))
+		return a.dryRun(ctx, root, cfg, in)
 	}
 	// Also where there is a board: the process that made it may have been killed half-way.
 	if err := a.initBoard(root); err != nil {
 		return err
 	}
-	goal, err := a.enter(ctx, root, f, args)
+	goal, err := a.enter(ctx, root, f, in, args)
 	if err != nil {
 		return err
 	}
@@ -136,6 +137,15 @@ func (f runFlags) check(args []string) error {
 	return nil
 }
 
+// input is the goal as the person put it.
+func (f runFlags) input(text string) message.UserInput {
+	return message.UserInput{
+		Text: text, Profile: f.profile, Spec: f.spec, Strict: f.strict, Controller: f.controller, Playbook: f.playbook,
+		Budget: message.Budget{TimeMS: f.timeout.Milliseconds(), MaxReplans: f.maxReplans, MaxCost: f.maxCost},
+		Allow:  f.allow, Yes: f.yes,
+	}
+}
+
 // over puts the flags over the configuration.
 func (f runFlags) over(c config.Config) config.Config {
 	if f.jobs > 0 {
@@ -165,7 +175,7 @@ func checkTrust(ctx context.Context, root string) error {
 }
 
 // enter puts a new goal on the board, or finds the one to go on with.
-func (a *app) enter(ctx context.Context, root string, f runFlags, args []string) (message.GoalID, error) {
+func (a *app) enter(ctx context.Context, root string, f runFlags, in message.UserInput, args []string) (message.GoalID, error) {
 	b, err := a.openAt(root, person())
 	if err != nil {
 		return "", err
@@ -174,15 +184,10 @@ func (a *app) enter(ctx context.Context, root string, f runFlags, args []string)
 	if f.resume {
 		return a.reopen(ctx, b, args)
 	}
-	text := strings.Join(args, " ")
 	var goal message.GoalID
 	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
-		goal = st.UniqueGoalID(string(roles.GoalSlug(text)))
-		return message.Message{From: message.Human, Goal: goal, Subject: string(goal), Body: message.UserInput{
-			Text: text, Profile: f.profile, Spec: f.spec, Strict: f.strict, Controller: f.controller, Playbook: f.playbook,
-			Budget: message.Budget{TimeMS: f.timeout.Milliseconds(), MaxReplans: f.maxReplans, MaxCost: f.maxCost},
-			Allow:  f.allow, Yes: f.yes,
-		}}, nil
+		goal = st.UniqueGoalID(string(roles.GoalSlug(in.Text)))
+		return message.Message{From: message.Human, Goal: goal, Subject: string(goal), Body: in}, nil
 	})
 	var open *blackboard.GoalOpenError
 	if errors.As(err, &open) {

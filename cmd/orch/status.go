@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,6 +42,7 @@ type statusReport struct {
 	Steps     []stepRow                 `json:"steps"` // that run now
 	Lost      []stepRow                 `json:"lost"`  // started, but their process is gone
 	Approvals int                       `json:"approvals"`
+	Paused    map[string]time.Time      `json:"accounts_used_up"` // until when
 }
 
 type stepRow struct {
@@ -61,6 +64,12 @@ func (a *app) status(ctx context.Context) (statusReport, error) {
 	err = b.View(ctx, func(st *blackboard.State) error {
 		r.Seq, r.Hash = st.Head()
 		r.Brakes, r.Tasks = st.Brakes(), st.Counts("")
+		r.Paused = map[string]time.Time{}
+		for account, until := range st.Limits() {
+			if until.After(time.Now()) {
+				r.Paused[account] = until
+			}
+		}
 		for _, g := range st.OpenGoals() {
 			r.Goals = append(r.Goals, goalRowOf(g))
 		}
@@ -110,6 +119,9 @@ func (a *app) printStatus(s statusReport) error {
 	}
 	for _, r := range s.Lost {
 		fmt.Fprintf(a.out, "lost     %-20s its process is gone; `orch run --continue` takes over\n", r.Agent)
+	}
+	for _, account := range slices.Sorted(maps.Keys(s.Paused)) {
+		fmt.Fprintf(a.out, "used up  %s until %s; the run goes on by itself then\n", account, s.Paused[account].Local().Format("2006-01-02 15:04:05"))
 	}
 	total := 0
 	for _, st := range append(append([]blackboard.Status{}, openStatuses...), endedStatuses...) {

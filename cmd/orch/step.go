@@ -159,13 +159,19 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	if err != nil {
 		return supervisor.Report{}, err
 	}
-	env, err := a.stepEnv(ctx, b, cfg, c)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	env, err := a.stepEnv(ctx, b, cfg, c, stop)
 	if err != nil {
 		return supervisor.Report{Detail: err.Error()}, err
 	}
 	defer env.close()
 	err = acts[c.Activation.Key.Role](ctx, env.Env)
-	r := supervisor.Report{Usage: env.Usage}
+	if stopped := env.meter.Stopped(); stopped != nil && err != nil {
+		err = fmt.Errorf("%w: %w", step.ErrWaits, stopped)
+	}
+	r := supervisor.Report{Spent: env.meter.Spent(), Limits: env.meter.Limits(), Needs: env.meter.Needs()}
+	r.Usage, r.Cost = env.meter.Total()
 	if err != nil {
 		r.Detail = err.Error()
 	}
@@ -217,7 +223,7 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 	began := time.Now()
 	report, acted := a.act(ctx, b.Board, root, c)
 	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
-		DurationMS: time.Since(began).Milliseconds()}
+		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Limits: report.Limits, Needs: report.Needs}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return errors.Join(asStepExit(acted), st.End(closing, c, end))
@@ -242,6 +248,7 @@ func (a *app) pick(ctx context.Context, root string, cfg config.Config, role mes
 		return supervisor.Claim{}, nil, err
 	}
 	policy := roles.PolicyOf(cfg)
+	policy.Thinks = thinksOf(cfg)
 	policy.MemoryResident = memoryServed(root)
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
 	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles"
-	"orch/roles/backend/playbook"
+	"orch/roles/backend/agent"
+	"orch/roles/backend/choose"
 	"orch/roles/check"
 	"orch/roles/config"
 	"orch/roles/process"
@@ -27,6 +29,7 @@ import (
 // stepWorld is a step's environment and what has to be removed after it.
 type stepWorld struct {
 	*step.Env
+	meter   *choose.Meter
 	scratch string
 	stop    func() // of the step's socket
 }
@@ -57,9 +60,9 @@ func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string
 }
 
 // stepEnv gives a step all it may use.
-func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim) (stepWorld, error) {
+func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, stop context.CancelCauseFunc) (stepWorld, error) {
 	root := b.Root()
-	think, _, err := a.playbooks(root)
+	meter, input, err := a.stepMeter(ctx, b, cfg, c, stop)
 	if err != nil {
 		return stepWorld{}, err
 	}
@@ -78,8 +81,13 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	// Output is progress: while a command says something, its task stays claimed.
 	heart := &step.Heart{}
 	spec.OnOutput = func([]byte) { heart.Beat("output") }
-	world := stepWorld{scratch: scratch}
+	world := stepWorld{meter: meter, scratch: scratch}
 	if err := world.listen(ctx, c.Activation.Key.Role, c.Marker, &spec); err != nil {
+		return stepWorld{}, err
+	}
+	think, err := a.thinking(cfg, input, c.Activation.Key.Role, meter,
+		agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now})
+	if err != nil {
 		return stepWorld{}, err
 	}
 	box, err := a.box(ctx, b, cfg, c, scratch, spec)
@@ -91,8 +99,9 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	world.Env = &step.Env{
 		Board: b, Key: c.Activation.Key, Goal: c.Activation.Goal, Agent: c.Agent, Fence: c.Fence,
 		Workspace: root, Values: string(values),
-		Perceiver: think, Planner: think, Executor: think, Merger: think, PlannedBy: playbook.Name,
-		Box: box,
+		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
+		PlannedBy: think.planned,
+		Box:       box,
 		Checks: func(ctx context.Context, ch check.Check) check.Verdict {
 			return check.Run(ctx, ch, check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
 		},

@@ -112,6 +112,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		return nil, err
 	}
 	policy := roles.PolicyOf(cfg)
+	policy.Thinks = thinksOf(cfg)
 	policy.Terminal = interactive
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
 	policy.MemoryResident = true // one of the residents below
@@ -131,7 +132,8 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 			Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
 		},
 		Config: cfg, Goal: goal,
-		Spawner:   &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags},
+		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags,
+			Keeps: func(c supervisor.Claim) []string { return a.keeps(s.Board, cfg, c) }},
 		Residents: []supervisor.Resident{resident("ggs", "ggs", "--attached"), resident("memory", "memory", "serve", "--attached")},
 		Brakes:    supervisor.BrakeFiles{Dir: s.Dir()},
 		Hooks:     hooks,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"orch/blackboard"
@@ -32,6 +33,9 @@ type Resident struct {
 	Now   func() time.Time // dates Megrams
 	// Setup says which policy decides for a goal, with which numbers.
 	Setup func(blackboard.Goal) (policy string, p Params, err error)
+	// Moves asks a model what a person could do after a goal was given up; nil,
+	// and no answer, leave what the evidence says. It never decides anything.
+	Moves func(context.Context, blackboard.Goal, message.FinalResult) ([]string, []message.Spent)
 }
 
 // Run follows the log until ctx is done, and then returns its error. A goal
@@ -102,7 +106,30 @@ func (r *Resident) Answer(ctx context.Context, id message.GoalID) error {
 	if err != nil {
 		return fmt.Errorf("decide about goal %s: %w", id, err)
 	}
+	if d.Final != nil && d.Final.Directive == message.Abandon && r.Moves != nil {
+		r.advise(ctx, g, d.Final)
+	}
 	return r.commit(ctx, g, q, d)
+}
+
+// advise lets a model's next moves take the place of those from the evidence,
+// if it has any.
+func (r *Resident) advise(ctx context.Context, g blackboard.Goal, f *message.FinalResult) {
+	moves, spent := r.Moves(ctx, g, *f)
+	f.Spent = spent
+	for _, s := range spent {
+		f.Cost += s.Cost
+	}
+	var said []string
+	for _, m := range moves {
+		if m = strings.TrimSpace(m); m != "" && len(said) < mostMoves {
+			said = addNew(said, m)
+		}
+	}
+	if len(said) < 2 {
+		said = addNew(said, f.NextMoves...) // two at least: what the evidence says is never wrong
+	}
+	f.NextMoves = said[:min(len(said), mostMoves)]
 }
 
 // question is what a goal waits for the controller to answer.

@@ -17,6 +17,10 @@ var ErrLate = errors.New("the claim was lost before the result came; it is kept 
 // started for. Nothing was said.
 var ErrMoved = errors.New("the board no longer asks for this step")
 
+// ErrWaits is returned when the step can not go on for now, such as when every
+// account it could think with is used up. Nothing it did counts against it.
+var ErrWaits = errors.New("the step waits")
+
 // Exit codes of a step.
 const (
 	ExitDone  = 0
@@ -30,7 +34,7 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitDone
-	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.As(err, &drift),
+	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.As(err, &drift),
 		errors.Is(err, context.Canceled):
 		return ExitAgain
 	}

@@ -162,5 +162,6 @@ func environment(temp string) []string {
 		return strings.HasPrefix(s, "ORCH") || strings.HasPrefix(s, "XDG_STATE_HOME=") || strings.HasPrefix(s, "LOCALAPPDATA=")
 	})
 	state := filepath.Join(temp, "state")
-	return append(env, "XDG_STATE_HOME="+state, "LOCALAPPDATA="+state)
+	// What is measured is orchestration: no model of this machine takes part.
+	return append(env, "XDG_STATE_HOME="+state, "LOCALAPPDATA="+state, "ORCH_DISCOVER=off")
 }

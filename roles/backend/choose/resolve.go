@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -111,7 +112,8 @@ func (e Entry) Account() string {
 		}
 		return strings.TrimSuffix(e.Backend+"/"+host+"/"+e.KeyEnv(), "/")
 	}
-	return e.Backend + "/" + cmp.Or(e.Options[OptionPreset], firstWord(e.Options[OptionCommand]), e.Model.Name)
+	// One program has one account, however it is driven.
+	return cmp.Or(e.Options["account"], "agent/"+cmp.Or(e.Options[OptionPreset], path.Base(firstWord(e.Options[OptionCommand]))))
 }
 
 // Title is how the entry is shown to people.

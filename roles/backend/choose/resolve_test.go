@@ -114,8 +114,8 @@ func TestKeysAndAccounts(t *testing.T) {
 		"a server of one's own":    {config.Model{Backend: OpenAI, Options: map[string]string{OptionBaseURL: "http://10.0.0.1:8000/v1"}}, "", "openai/10.0.0.1:8000"},
 		"a gateway with a key":     {config.Model{Backend: Anthropic, Options: map[string]string{OptionBaseURL: "https://g.example", OptionKeyEnv: "G"}}, "G", "anthropic/g.example/G"},
 		"no key on purpose":        {config.Model{Backend: Anthropic, Options: map[string]string{OptionKeyEnv: "none"}}, "", "anthropic/api.anthropic.com"},
-		"an agent":                 {config.Model{Backend: Exec, Options: map[string]string{OptionPreset: "codex"}}, "", "exec/codex"},
-		"a command":                {config.Model{Backend: ACP, Options: map[string]string{OptionCommand: "my agent"}}, "", "acp/my"},
+		"an agent":                 {config.Model{Backend: Exec, Options: map[string]string{OptionPreset: "codex"}}, "", "agent/codex"},
+		"a command":                {config.Model{Backend: ACP, Options: map[string]string{OptionCommand: "/opt/my agent"}}, "", "agent/my"},
 		"what the person calls it": {config.Model{Backend: OpenAI, Account: "team"}, "OPENAI_API_KEY", "team"},
 	} {
 		e := Entry{"x", c.m}

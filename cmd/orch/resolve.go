@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/backend/choose"
+	"orch/roles/backend/playbook"
+	"orch/roles/config"
+)
+
+// loopRoles are the roles of the loop that think or act with a backend.
+func loopRoles() []message.Role {
+	return []message.Role{message.Perceiver, message.Planner, message.Executor, message.AgentValidator, message.MetaValidator}
+}
+
+// resolve settles what a new goal is thought about with, before anything is
+// written: what the configuration says, what is found on the machine where it
+// says nothing, a playbook otherwise.
+func (a *app) resolve(ctx context.Context, root string, cfg config.Config, in message.UserInput) (message.UserInput, error) {
+	declares := in.Playbook == "" && playbook.Declares(in.Text) // to remember it takes no thinking
+	if in.Playbook == "" && !declares && !choose.Configured(cfg) {
+		if found := look(ctx); len(found) > 0 {
+			in = a.take(cfg, in, found[0])
+		}
+	}
+	if err := checkModels(cfg, in); err != nil || declares {
+		return in, err
+	}
+	return in, a.checkPlaybook(root, cfg, in)
+}
+
+// take lets a goal think with what was found, under a cap, and says so.
+func (a *app) take(cfg config.Config, in message.UserInput, f choose.Finding) message.UserInput {
+	in.Found = &f.Found
+	e := choose.EntryOf(f.Found)
+	note := fmt.Sprintf("nothing is configured, so every role uses %s", f.How)
+	if in.Budget.MaxCost == 0 && cfg.Budget.MaxCost == 0 && cfg.Budget.FoundCap > 0 && choose.Paid(cfg, e) {
+		in.Budget.MaxCost = cfg.Budget.FoundCap
+		note += fmt.Sprintf(", up to $%g for this goal", cfg.Budget.FoundCap)
+	}
+	if !choose.Priceable(cfg, e) {
+		note += "; what it costs is unknown, so no cap can be kept on it"
+	}
+	a.note(note + " (models in .orch/config.yaml, or --playbook, say otherwise)")
+	return in
+}
+
+// note says something in one line that is not part of a command's output.
+func (a *app) note(text string) { fmt.Fprintln(a.err, "note: "+text) }
+
+// checkModels refuses an assignment that can not work, before anything is
+// written: a validator weaker than the planner it checks, a second opinion by
+// the same model, a cap on what nobody knows the price of.
+func checkModels(cfg config.Config, in message.UserInput) error {
+	if err := roles.CheckTiers(choose.Tiers(cfg, in, loopRoles())); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if err := choose.CheckOthers(cfg, in); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	for _, role := range loopRoles() {
+		if err := chainUsable(cfg, choose.Chain(cfg, in, role)); err != nil {
+			return &exitError{exitUsage, err}
+		}
+	}
+	if len(choose.Chain(cfg, in, message.Planner)) > 0 {
+		for _, role := range []message.Role{message.Executor, message.AgentValidator, message.MetaValidator} {
+			if len(choose.Chain(cfg, in, role)) == 0 {
+				return usagef("set models.default in .orch/config.yaml",
+					"the planner thinks with a model, and the %s has none: what a model plans only a model can work on and judge", role)
+			}
+		}
+	}
+	return checkCaps(cfg, in)
+}
+
+// chainUsable refuses a chain of which nothing can be asked.
+func chainUsable(cfg config.Config, chain []choose.Entry) error {
+	var first error
+	for _, e := range chain {
+		err := usable(cfg, e)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// checkCaps refuses a cap that can not be kept. The one on what was found by
+// itself is only warned about, where it is announced.
+func checkCaps(cfg config.Config, in message.UserInput) error {
+	capped := cfg.Budget.MaxCost > 0 || cfg.Budget.Task > 0 || len(cfg.Budget.Role) > 0 || in.Budget.MaxCost > 0 && in.Found == nil
+	if !capped {
+		return nil
+	}
+	for _, e := range choose.Unpriceable(cfg, in, loopRoles()) {
+		name := e.Model.Name
+		if name == "" {
+			name = "its model"
+		}
+		return usagef(fmt.Sprintf("add prices.%s: {in: …, out: …} in US dollars a million tokens to .orch/config.yaml", name),
+			"a cap on cost can not be kept: what %s (models.%s) costs is unknown", e.Title(), e.Name)
+	}
+	return nil
+}
+
+// checkPlaybook makes sure that a role which thinks with a playbook has one
+// that fits.
+func (a *app) checkPlaybook(root string, cfg config.Config, in message.UserInput) error {
+	if len(choose.Chain(cfg, in, message.Planner)) > 0 {
+		return nil
+	}
+	_, lib, err := a.playbooks(root)
+	if err != nil {
+		return err
+	}
+	_, err = lib.For(in.Playbook, in.Text)
+	var none *playbook.NoMatchError
+	if errors.As(err, &none) && !choose.Configured(cfg) {
+		return &exitError{exitUsage, nothingUsable{none}}
+	}
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	return nil
+}
+
+// nothingUsable says that neither a model nor a playbook is there, and how to
+// get each.
+type nothingUsable struct{ error }
+
+func (e nothingUsable) Error() string {
+	return "nothing here can think about this goal: no model, no agent, no key, and " + e.error.Error()
+}
+
+func (e nothingUsable) Unwrap() error { return e.error }
+
+// Hint names every way.
+func (e nothingUsable) Hint() string {
+	return "any of these will do; orch doctor shows what is found\n  " + strings.Join(choose.HowToGet(), "\n  ")
+}
+
+// thinksOf says for a policy what the roles of a goal think with.
+func thinksOf(cfg config.Config) func(blackboard.Goal, message.Role) roles.Thinks {
+	return func(g blackboard.Goal, role message.Role) roles.Thinks {
+		var t roles.Thinks
+		for _, e := range choose.Chain(cfg, g.Input, role) {
+			t.Accounts = append(t.Accounts, e.Account())
+			t.Paid = t.Paid || choose.Paid(cfg, e)
+		}
+		return t
+	}
+}

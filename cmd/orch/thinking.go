@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/backend"
+	"orch/roles/backend/agent"
+	"orch/roles/backend/choose"
+	"orch/roles/backend/playbook"
+	"orch/roles/backend/prompt"
+	"orch/roles/backend/thinker"
+	"orch/roles/config"
+	"orch/roles/supervisor"
+	"orch/roles/tool"
+)
+
+// thoughts are the backends of one role. A role finds in them what it needs;
+// the others may be nil.
+type thoughts struct {
+	perceiver backend.Perceiver
+	planner   backend.Planner
+	executor  backend.Executor
+	judge     backend.Judge
+	merger    backend.Merger
+	planned   string // name of the planner's backend, for the manifest
+}
+
+// meter counts what models take, and stops what runs under ctx's cancel.
+func (a *app) meter(cfg config.Config, stop context.CancelCauseFunc) *choose.Meter {
+	return &choose.Meter{Config: cfg, Now: time.Now, Stop: stop,
+		Log: func(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }}
+}
+
+// stepMeter is the meter of a step: it knows which accounts are paused and what
+// the caps leave.
+func (a *app) stepMeter(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, stop context.CancelCauseFunc) (*choose.Meter, message.UserInput, error) {
+	m := a.meter(cfg, stop)
+	var in message.UserInput
+	policy := roles.PolicyOf(cfg)
+	policy.Thinks = thinksOf(cfg)
+	err := b.View(ctx, func(st *blackboard.State) error {
+		if g, ok := st.Goal(c.Activation.Goal); ok {
+			in = g.Input
+		}
+		m.Paused, m.RoomUSD = st.Limits(), roles.RoomOf(st, policy, c.Activation)
+		return nil
+	})
+	return m, in, err
+}
+
+// thinking puts together what a role of a goal thinks and acts with.
+func (a *app) thinking(cfg config.Config, in message.UserInput, role message.Role, m *choose.Meter, w agent.World) (thoughts, error) {
+	books, lib, err := a.playbooks(w.Workspace)
+	if err != nil {
+		return thoughts{}, err
+	}
+	t := thoughts{perceiver: books, planner: books, executor: books, merger: books, planned: playbook.Name}
+	chain := choose.Chain(cfg, in, role)
+	if len(chain) == 0 {
+		if _, err := lib.For(in.Playbook, in.Text); err != nil && len(choose.Chain(cfg, in, message.Planner)) > 0 {
+			t.perceiver = plainPerceiver{}
+		}
+		return t, nil
+	}
+	if role == message.Executor {
+		t.executor, err = a.executorOf(cfg, chain, m, w)
+		return t, err
+	}
+	links, err := a.links(cfg, chain, w)
+	if err != nil {
+		return t, err
+	}
+	client := choose.NewClient(m, links)
+	mind, err := thinker.New(client, thinkerOptions(cfg))
+	if err != nil {
+		return t, fmt.Errorf("think as %s: %w", role, err)
+	}
+	t.perceiver, t.planner, t.judge, t.merger, t.planned = mind, mind, mind, mind, client.Model()
+	return t, nil
+}
+
+func (a *app) links(cfg config.Config, chain []choose.Entry, w agent.World) ([]choose.Link, error) {
+	var links []choose.Link
+	for _, e := range chain {
+		c, err := newClient(cfg, e, w)
+		if err != nil {
+			return nil, choose.Missing(e, err)
+		}
+		links = append(links, choose.Link{Entry: e, Client: c})
+	}
+	return links, nil
+}
+
+// executorOf lets models act through the tools and agents by themselves. Models
+// alone share one conversation, in which a fallback goes on where the other
+// stopped; an agent starts the attempt anew.
+func (a *app) executorOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (backend.Executor, error) {
+	agents := false
+	for _, e := range chain {
+		agents = agents || e.IsAgent()
+	}
+	if !agents {
+		links, err := a.links(cfg, chain, w)
+		if err != nil {
+			return nil, err
+		}
+		return thinker.New(choose.NewClient(m, links), thinkerOptions(cfg))
+	}
+	var acting []choose.Acting
+	for _, e := range chain {
+		one, err := a.acting(cfg, e, m, w)
+		if err != nil {
+			return nil, choose.Missing(e, err)
+		}
+		acting = append(acting, one)
+	}
+	return choose.NewExecutor(m, acting), nil
+}
+
+func (a *app) acting(cfg config.Config, e choose.Entry, m *choose.Meter, w agent.World) (choose.Acting, error) {
+	if e.IsAgent() {
+		x, err := newAgent(e, w)
+		return choose.Acting{Entry: e, Executor: x}, err
+	}
+	c, err := newClient(cfg, e, w)
+	if err != nil {
+		return choose.Acting{}, err
+	}
+	x, err := thinker.New(choose.NewInnerClient(m, choose.Link{Entry: e, Client: c}), thinkerOptions(cfg))
+	return choose.Acting{Entry: e, Executor: x, Metered: true}, err
+}
+
+// thinkerOptions are the bounds of a conversation. What it takes is counted
+// where the questions are asked, so nothing is counted here.
+func thinkerOptions(cfg config.Config) thinker.Options {
+	o := thinker.Options{Survey: func(root string) string { return prompt.Survey(os.DirFS(root)) },
+		Spend: func(message.Usage, *float64) {}}
+	for _, name := range tool.Names() {
+		if name != tool.WebSearch || cfg.Search.Command+cfg.Search.Endpoint != "" {
+			o.Tools = append(o.Tools, name)
+		}
+	}
+	return o
+}
+
+// plainPerceiver takes a person's words as they are, where a model plans and
+// no playbook reads them.
+type plainPerceiver struct{}
+
+func (plainPerceiver) Perceive(_ context.Context, in backend.PerceiveInput) (backend.Perception, error) {
+	return backend.Perception{Intent: strings.Join(strings.Fields(in.Input.Text), " "), Tags: []string{}}, nil
+}
+
+// keeps names the secret variables that the models of a step's role need. Every
+// other secret is kept from it.
+func (a *app) keeps(b *blackboard.Board, cfg config.Config, c supervisor.Claim) []string {
+	var in message.UserInput
+	err := b.View(context.Background(), func(st *blackboard.State) error {
+		g, _ := st.Goal(c.Activation.Goal)
+		in = g.Input
+		return nil
+	})
+	if err != nil {
+		a.warn(err)
+	}
+	var names []string
+	for _, e := range choose.Chain(cfg, in, c.Activation.Key.Role) {
+		if key := e.KeyEnv(); key != "" {
+			names = append(names, key)
+		}
+		names = append(names, agentKeeps(e)...)
+	}
+	return names
+}
