@@ -51,14 +51,14 @@ var contracts = []Contract{
 	{
 		Role: message.MetaValidator, Tier: Tier2, AtLeast: message.Planner,
 		Activation: "fan-in is complete: no task of the plan is claimable, running or in review",
-		Reads:      []string{"DispatchManifest", "SubTaskOutcome", "TaskSpec", "the workspace, through checks"},
+		Reads:      []string{"DispatchManifest", "SubTaskOutcome", "TaskSpec", "the workspace, through checks", "values.md"},
 		Emits:      []message.Type{"ReplanRequest", "OutcomeSummary"},
 		Speaks:     []message.Role{message.MetaValidator},
 	},
 	{
 		Role: message.AgentValidator, Tier: Tier1,
 		Activation: "a task is READY_FOR_REVIEW",
-		Reads:      []string{"SubTask", "ExecutionResult", "ToolCall", "the workspace, through checks"},
+		Reads:      []string{"SubTask", "ExecutionResult", "ToolCall", "the workspace, through checks", "values.md"},
 		Emits:      []message.Type{"CorrectionSignal", "SubTaskOutcome"},
 		Speaks:     []message.Role{message.AgentValidator},
 	},

@@ -40,7 +40,7 @@ func weigh(ctx context.Context, e *step.Env, t blackboard.Task, c message.Criter
 		v.FailureClass, v.Evidence = message.Environmental, "it has no check, and no judge is configured"
 		return v, ""
 	}
-	said, err := e.Judge.Judge(ctx, backend.JudgeInput{Criterion: c, Intent: t.Intent, Output: t.Result.Output, ToolCalls: t.Result.ToolCalls})
+	said, err := e.Judge.Judge(ctx, backend.JudgeInput{Criterion: c, Intent: t.Intent, Output: t.Result.Output, ToolCalls: t.Result.ToolCalls, Values: e.Values})
 	if err != nil {
 		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)
 		return v, ""

@@ -268,6 +268,7 @@ type JudgeInput struct {
 	ToolCalls []string          `json:"tool_calls"`
 	Sceptical bool              `json:"sceptical"` // meta-validator: ambiguous evidence is a fail
 	Second    bool              `json:"second"`    // an independent second judgement
+	Values    string            `json:"values"`
 }
 
 // Judgement is a verdict a backend proposes. Anything but a clear pass is a fail.
@@ -288,6 +289,7 @@ type Merger interface {
 type MergeInput struct {
 	Spec     message.TaskSpec         `json:"spec"`
 	Outcomes []message.SubTaskOutcome `json:"outcomes"`
+	Values   string                   `json:"values"`
 }
 
 // Merged is the joined result.

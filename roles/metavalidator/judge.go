@@ -18,7 +18,7 @@ func merge(ctx context.Context, e *step.Env, g blackboard.Goal, outcomes []messa
 	if e.Merger == nil {
 		return join(outcomes), plain
 	}
-	merged, err := e.Merger.Merge(ctx, backend.MergeInput{Spec: *g.Spec, Outcomes: outcomes})
+	merged, err := e.Merger.Merge(ctx, backend.MergeInput{Spec: *g.Spec, Outcomes: outcomes, Values: e.Values})
 	if err != nil {
 		e.Log("merging failed, the outputs stand side by side: %v", e.Unread(err))
 		return join(outcomes), plain + "; they could not be merged and stand side by side"
@@ -78,7 +78,7 @@ func judgeOne(ctx context.Context, e *step.Env, g blackboard.Goal, c message.Cri
 		return v
 	}
 	said, err := e.Judge.Judge(ctx, backend.JudgeInput{
-		Criterion: c, Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true, Second: second,
+		Criterion: c, Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true, Second: second, Values: e.Values,
 	})
 	if err != nil {
 		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)

@@ -84,3 +84,26 @@ func TestTheControllersBansAreNeverSetAside(t *testing.T) {
 		t.Error("a ban of the controller was set aside")
 	}
 }
+
+func TestTheValuesOfAPersonReachEveryRoleThatThinks(t *testing.T) {
+	w := steptest.New(t)
+	w.Values = "be kind"
+	w.Plan.Propose = func(in backend.PlanInput) (backend.Proposal, error) {
+		p, err := oneTask(in)
+		p.Tasks[0].Criteria = []backend.CriterionSpec{{Text: "the letter names the reader"}}
+		p.TaskCriteria = []backend.CriterionSpec{{Text: "the letter is signed by name"}}
+		return p, err
+	}
+	play(t, w, w.Start("write the letter"))
+	if len(w.See.Asked) == 0 || len(w.Plan.Asked) == 0 || len(w.Work.Asked) == 0 || len(w.Judge.Asked) < 2 {
+		t.Fatal("not everybody was asked")
+	}
+	if w.See.Asked[0].Values != w.Values || w.Plan.Asked[0].Values != w.Values || w.Work.Asked[0].Values != w.Values {
+		t.Error("the perceiver, the planner or the executor does not know them")
+	}
+	for _, asked := range w.Judge.Asked {
+		if asked.Values != w.Values {
+			t.Errorf("who judges %q does not know them", asked.Criterion.Criterion)
+		}
+	}
+}

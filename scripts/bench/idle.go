@@ -106,7 +106,12 @@ func (b *bench) watchIdle(ctx context.Context, root string, run *exec.Cmd) ([]re
 		if at < 0 {
 			return nil, fmt.Errorf("a process was started although the board is paused: %v", p.args)
 		}
-		name := "ggs"
+		name := "resident"
+		for _, known := range []string{"ggs", "memory", "auditor"} {
+			if slices.Contains(p.args, known) {
+				name = known
+			}
+		}
 		if p.pid == run.Process.Pid {
 			name = "run"
 		}

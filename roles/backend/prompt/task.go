@@ -80,7 +80,7 @@ func ForJudge(in backend.JudgeInput) (Prompt, error) {
 	if in.Second {
 		parts = append(parts, Part{Section: Inputs, Label: "Note", Text: "Begin from the evidence against the criterion, then weigh the evidence for it."})
 	}
-	return Compose(role, "", in, parts...)
+	return Compose(role, in.Values, in, parts...)
 }
 
 // ForMerger asks to join what several tasks produced.
@@ -92,7 +92,7 @@ func ForMerger(in backend.MergeInput) (Prompt, error) {
 	for _, o := range in.Outcomes {
 		parts = append(parts, Part{Inputs, "Output of " + o.Slot, o.Output, true})
 	}
-	return Compose(Merger, "", in, parts...)
+	return Compose(Merger, in.Values, in, parts...)
 }
 
 // Experiences are what the memory has seen of one way of working.

@@ -53,6 +53,7 @@ type World struct {
 	Plan   *Planner
 	See    *Perceiver
 	Work   *Executor
+	Values string // the person's values.md
 	// Verdicts decides checks by the command they run; a missing one passes.
 	Verdicts map[string]check.Verdict
 
@@ -225,7 +226,7 @@ func (w *World) Env(a roles.Activation, agent message.AgentID, fence message.Fen
 	return &step.Env{
 		Board: w.As(agent), Key: a.Key, Goal: a.Goal, Agent: agent, Fence: fence, Workspace: w.Root,
 		Perceiver: w.See, Planner: w.Plan, Executor: w.Work, Judge: w.Judge,
-		PlannedBy: "script", Box: w.Box, Lease: w.lease, Clock: w.Clock, IDs: journal.UUIDs{}, Config: w.Config,
+		PlannedBy: "script", Values: w.Values, Box: w.Box, Lease: w.lease, Clock: w.Clock, IDs: journal.UUIDs{}, Config: w.Config,
 		Checks: func(_ context.Context, c check.Check) check.Verdict {
 			if v, ok := w.Verdicts[c.Run.Command]; ok {
 				return v
