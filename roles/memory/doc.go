@@ -29,7 +29,7 @@
 //
 //	megram:<id>                            the Megram as JSON; never changed
 //	idx:<space>:<entity>:<id>              its weights; only while it counts
-//	lvl:<level>:<id>                       "", only while it counts
+//	lvl:<level>:<id>                       "", only while it counts; not for M, the rest
 //	tag:<tag>:<class>:<ts>:<id>            "", only while it counts; class is r for C and T, m for others
 //	time:<ts>:<id>                         ""
 //	done:<id>                              the rule it became part of, and its weights

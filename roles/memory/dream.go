@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"orch/blackboard/message"
@@ -93,6 +94,10 @@ func (s *Store) Dream(ctx context.Context, p Pass) (Dreamt, error) {
 	}
 	return d.did, nil
 }
+
+// once is for scans of the whole store, which would push everything else out
+// of the cache.
+var once = &opt.ReadOptions{DontFillCache: true}
 
 // dreamer is one pass.
 type dreamer struct {
@@ -191,7 +196,7 @@ func (d *dreamer) slice(ctx context.Context, from []byte, each func(context.Cont
 		return nil, err
 	}
 	end := util.BytesPrefix(prefix(pairKeys)).Limit
-	it := snap.NewIterator(&util.Range{Start: from, Limit: end}, nil)
+	it := snap.NewIterator(&util.Range{Start: from, Limit: end}, once)
 	defer it.Release()
 	now := d.s.o.Now()
 	var t *tally

@@ -73,7 +73,9 @@ func (w *writer) add(m message.Megram, seq uint64) error {
 // list makes an entry count, with these weights.
 func (w *writer) list(m message.Megram, r record) {
 	w.batch.Put(key(pairKeys, m.Space, m.Entity, m.ID), r.encode())
-	w.batch.Put(key(levelKeys, r.levelName(), m.ID), nil)
+	if r.level != LevelM[0] {
+		w.batch.Put(key(levelKeys, r.levelName(), m.ID), nil)
+	}
 	for _, tag := range m.Content.Tags {
 		w.batch.Put(tagKey(tag, r, m), nil)
 	}

@@ -162,7 +162,7 @@ func (d *dreamer) forgetRetired(ctx context.Context) error {
 // fadedRetired looks at some thousand retired entries, and returns where to go on.
 func (d *dreamer) fadedRetired(ctx context.Context, from []byte) (ids []string, next []byte, err error) {
 	end := util.BytesPrefix(prefix(doneKeys)).Limit
-	it := d.s.db.NewIterator(&util.Range{Start: from, Limit: end}, nil)
+	it := d.s.db.NewIterator(&util.Range{Start: from, Limit: end}, once)
 	defer it.Release()
 	now := d.s.o.Now()
 	for seen := 0; it.Next(); seen++ {

@@ -2,8 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -248,37 +246,4 @@ func (s *Store) Entries(p Pair) ([]Entry, error) {
 		return cmp.Compare(b.Weights.Attention(now), a.Weights.Attention(now))
 	})
 	return list, err
-}
-
-// Recent is the newest memories, at most limit; level "" means every level,
-// retired tells whether those that became part of a rule are wanted too.
-func (s *Store) Recent(ctx context.Context, level string, retired bool, limit int) ([]Entry, error) {
-	snap, err := s.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer snap.Release()
-	it := snap.NewIterator(util.BytesPrefix(prefix(timeKeys)), nil)
-	defer it.Release()
-	var list []Entry
-	for ok := it.Last(); ok && len(list) < limit; ok = it.Prev() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		names, err := parts(it.Key())
-		if err != nil || len(names) != 2 {
-			return nil, s.wrong("key %q is no time's: %v", it.Key(), err)
-		}
-		e, err := s.entry(snap, names[1])
-		if errors.Is(err, ErrUnknown) {
-			return nil, s.wrong("%s has a time and no content", names[1])
-		}
-		if err != nil {
-			return nil, err
-		}
-		if (level == "" || e.Level == level) && (retired || e.Into == "") {
-			list = append(list, e)
-		}
-	}
-	return list, s.damage("list the memory", it.Error())
 }

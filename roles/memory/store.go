@@ -67,9 +67,9 @@ func (o Options) dbOptions() *opt.Options {
 	return &opt.Options{
 		Strict:                 opt.StrictAll,
 		Filter:                 filter.NewBloomFilter(10),
-		BlockCacheCapacity:     16 << 20,
+		BlockCacheCapacity:     32 << 20, // the filters and indexes of a million memories
 		WriteBuffer:            o.bufferBytes,
-		CompactionTableSize:    8 << 20,
+		CompactionTableSize:    4 << 20,
 		CompactionTotalSize:    64 << 20,
 		WriteL0SlowdownTrigger: 12,
 		WriteL0PauseTrigger:    24,
