@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo demo-memory test test-race bench torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race bench bench-memory torture lint docs cross clean
 
 build: $(BIN)
 
@@ -38,6 +38,10 @@ cross:
 # The performance bars, each as a ratio measured in the same run.
 bench: build
 	ORCH=$(CURDIR)/$(BIN) sh scripts/bench.sh
+
+# The bars of the memory at 10^4, 10^5 and 10^6 entries; minutes.
+bench-memory:
+	$(GO) test -run xxx -bench Memory -benchtime 1x -timeout 30m ./roles/memory
 
 # Longer runs of the fault tests than CI has time for.
 torture: build

@@ -43,7 +43,9 @@ func benchMemory(b *testing.B, size int) {
 			b.Fatal(err)
 		}
 	}()
+	before := cpuSeconds(b)
 	b.ReportMetric(float64(size)/fill(b, s, size).Seconds(), "ingest/s")
+	b.ReportMetric((cpuSeconds(b)-before)/float64(size)*1e6, "ingest-cpu-µs")
 	reportLatencies(b, "query", ask(b, s, size, func(n int) bool { return n == benchQueries }))
 
 	forgetPeak()
@@ -144,6 +146,26 @@ func reportLatencies(b *testing.B, what string, took []time.Duration) {
 // forgetPeak makes the system forget how much memory was in use at most. Where
 // it cannot, the peak is that of the whole benchmark.
 func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
+// cpuSeconds is the CPU time of this process, in hundredths, with making the
+// memories; 0 where the system does not tell.
+func cpuSeconds(b *testing.B) float64 {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	ticks := 0
+	for _, field := range fields[11:13] { // utime, stime
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	return float64(ticks) / 100
+}
 
 // peakMiB is the most memory that was resident; 0 where the system does not tell.
 func peakMiB(b *testing.B) float64 {
