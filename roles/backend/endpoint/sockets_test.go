@@ -40,7 +40,10 @@ func TestSockets(t *testing.T) {
 					}
 					defer srv.Close()
 					var open sync.WaitGroup
-					o := endpoint.Options{BaseURL: srv.URL(), Key: key, Model: "m", Whole: whole, IdleMS: 150, BackoffMS: 1, HTTP: counting(&open)}
+					o := endpoint.Options{BaseURL: srv.URL(), Key: key, Model: "m", Whole: whole, BackoffMS: 1, HTTP: counting(&open)}
+					if c.kind == model.Idle {
+						o.IdleMS = 100
+					}
 					client, err := dial(o)
 					if err != nil {
 						t.Fatal(err)

@@ -105,7 +105,7 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, a.failed
 	}
-	timer.Reset(p.idle)
+	timer.Stop()
 	a.status, a.header = res.StatusCode, res.Header
 	w := &watched{rc: res.Body, ctx: ctx, cancel: cancel, timer: timer, idle: p.idle, left: p.bound(res), a: a}
 	res.Body = w
@@ -163,20 +163,19 @@ type watched struct {
 	a      *attempt
 }
 
+// Read runs the clock only while it waits: what the reader does with what it
+// got is not the server's silence.
 func (w *watched) Read(p []byte) (int, error) {
+	w.timer.Reset(w.idle)
 	n, err := w.rc.Read(p)
+	w.timer.Stop()
 	w.left -= int64(n)
 	switch {
 	case w.left < 0:
 		err = ErrTooLarge
-	case err == nil:
-		w.timer.Reset(w.idle)
-		return n, nil
-	case err == io.EOF:
-		w.timer.Stop()
+	case err == nil, err == io.EOF:
 		return n, err
 	}
-	w.timer.Stop()
 	w.a.failed = cause(w.ctx, err)
 	return n, w.a.failed
 }
