@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -301,4 +302,24 @@ func TestFaultsOnTheWire(t *testing.T) {
 		srv.Close()
 		<-ended
 	})
+}
+
+// The script that the documentation shows is one that works.
+func TestDocumentedScript(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/endpoints.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	script, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("no script in docs/endpoints.md")
+	}
+	s, err := fakemodel.Parse([]byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Rules) != 4 || len(s.Rules[0].Replies) != 2 || s.Rules[2].Reply.Refusal == "" || s.Rules[3].Reply.Fault.Status != 429 {
+		t.Errorf("%+v", s)
+	}
 }
