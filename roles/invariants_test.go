@@ -9,20 +9,33 @@ import (
 	"testing"
 )
 
-// docs/invariants.md promises tests by name; each must exist.
+// Pages that promise tests by name: each must exist.
 func TestInvariantsNameTestsThatExist(t *testing.T) {
-	page, err := os.ReadFile("../docs/invariants.md")
-	if err != nil {
-		t.Fatal(err)
+	have := declaredTests(t, "../blackboard", ".")
+	for page, atLeast := range map[string]int{"../docs/invariants.md": 30, "../docs/pair.md": 20} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		promised := regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(string(text), -1)
+		if len(promised) < atLeast {
+			t.Fatalf("%s promises only %d tests", page, len(promised))
+		}
+		for _, name := range promised {
+			if !have[name[1]] {
+				t.Errorf("%s names %s, which does not exist", page, name[1])
+			}
+		}
 	}
-	promised := regexp.MustCompile("`(TestInvariant_[A-Za-z0-9_]+)`").FindAllStringSubmatch(string(page), -1)
-	if len(promised) < 30 {
-		t.Fatalf("only %d tests are promised", len(promised))
-	}
+}
+
+// declaredTests lists the tests in the folders and below.
+func declaredTests(t *testing.T, folders ...string) map[string]bool {
+	t.Helper()
 	have := map[string]bool{}
-	declared := regexp.MustCompile(`(?m)^func (TestInvariant_[A-Za-z0-9_]+)\(`)
-	for _, dir := range []string{"../blackboard", "."} {
-		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	declared := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 				return err
 			}
@@ -39,9 +52,5 @@ func TestInvariantsNameTestsThatExist(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range promised {
-		if !have[name[1]] {
-			t.Errorf("docs/invariants.md names %s, which does not exist", name[1])
-		}
-	}
+	return have
 }
