@@ -34,6 +34,7 @@ type State interface {
 	Agents() []blackboard.Agent
 	Approvals() []blackboard.Approval
 	Brakes() blackboard.Brakes
+	Sprint() *blackboard.Sprint
 	Anomalies() []blackboard.AnomalyRecord
 	Limits() map[string]time.Time
 	// Err is not nil if reading failed; then what was returned is not to be trusted.
@@ -84,6 +85,7 @@ func (r *Renderer) Render(s State) []byte {
 	e.b = append(appendQuoted(append(e.b, "head: "...), head), '\n')
 	r.brakes(e, s.Brakes())
 	r.goals(e, s)
+	sprint(e, s.Sprint())
 	r.agents(e, s.Agents())
 	r.approvals(e, s.Approvals())
 	r.anomalies(e, s.Anomalies())

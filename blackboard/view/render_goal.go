@@ -75,6 +75,7 @@ func (r *Renderer) goal(e *emitter, g blackboard.Goal, counts map[blackboard.Sta
 		e.str(4, "plan", string(g.Plan.PlanID))
 	}
 	e.counts(4, "tasks", counts)
+	r.direction(e, g)
 	r.goalCriteria(e, g)
 	loss(e, g)
 	e.num(4, "steps", int64(g.Steps))

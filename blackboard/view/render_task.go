@@ -120,7 +120,7 @@ func sameToTheEye(a, b *blackboard.Task) bool {
 		a.BlockedReason == b.BlockedReason && a.BlockedKind == b.BlockedKind && a.Output == b.Output &&
 		slices.Equal(a.HumanNotes, b.HumanNotes) && slices.Equal(a.Targets, b.Targets) &&
 		slices.Equal(a.DependsOn, b.DependsOn) && slices.EqualFunc(a.SuccessCriteria, b.SuccessCriteria, sameCriterion) &&
-		sameOpenCall(a.OpenCall, b.OpenCall)
+		sameOpenCall(a.OpenCall, b.OpenCall) && sameReview(a, b)
 }
 
 func sameCriterion(a, b message.Criterion) bool {
@@ -179,8 +179,10 @@ func (r *Renderer) task(e *emitter, t blackboard.Task) {
 	e.optList(4, "depends_on", ids(t.DependsOn))
 	e.optStr(4, "supersedes", string(t.Supersedes))
 	e.optStr(4, "reopens", string(t.Reopens))
+	gates(e, t)
 	r.blocked(e, t)
 	r.held(e, t)
+	r.review(e, t)
 	r.judged(e, t)
 	e.open(4, "changed")
 	e.ref(6, t.Changed)
@@ -194,6 +196,8 @@ func (r *Renderer) blocked(e *emitter, t blackboard.Task) {
 	e.open(4, "blocked")
 	e.optStr(6, "kind", t.BlockedKind)
 	r.text(e, 6, "reason", t.BlockedReason)
+	e.optList(6, "questions", t.Review.Questions)
+	e.optList(6, "attempted", t.Review.Attempted)
 	e.str(6, "command", "orch unblock "+string(t.ID))
 }
 

@@ -81,6 +81,26 @@ func richBoard() *fakeState {
 	}
 }
 
+// codingBoard has a sprint, a draft that misses a gate, work in review, a block.
+func codingBoard() *fakeState {
+	draft := plainTask("C-1", blackboard.Draft)
+	draft.Gates = []message.Gate{{Gate: "done_when", Why: "it is vague"}}
+	reviewed := plainTask("C-2", blackboard.ReadyForReview)
+	reviewed.For, reviewed.Fence, reviewed.Agent, reviewed.Created = message.Coder, 2, "coder-1", ref(2)
+	reviewed.Review = blackboard.Review{Commit: "abc", Reviewer: "code-reviewer-1", Lease: message.Lease{ExpiresAt: day(40)}, Iterations: 2, Cycles: 1, CyclesTotal: 3,
+		Pending: []message.Blocker{{File: "a.go", Line: 3, Defect: "off by one", Fix: "use <"}}}
+	stuck := plainTask("C-3", blackboard.Blocked)
+	stuck.For, stuck.Fence, stuck.Agent, stuck.Created, stuck.Rescopes = message.Coder, 1, "coder-2", ref(3), 1
+	stuck.BlockedReason, stuck.BlockedKind = "two ways are possible", message.BlockedSpec
+	stuck.Review = blackboard.Review{FailedBy: []message.AgentID{"coder-2"}, Questions: []string{"Which way?"}, Attempted: []string{"the left one"}}
+	g := blackboard.Goal{ID: "g", Status: blackboard.GoalOpen, Input: message.UserInput{Text: "do it", Profile: "code"}, InputRef: ref(1),
+		Alignment: []blackboard.Alignment{{Task: "C-0", Line: "the same calls, one file each"}},
+		Raised: []blackboard.Raised{{Kind: blackboard.RaisedDiscovery, What: "the clock is wrong", Severity: "high", Urgency: message.Immediate, Task: "C-2"},
+			{Kind: blackboard.RaisedDiscovery, What: "answered", Answer: ref(4)}}}
+	sprint := &blackboard.Sprint{Opened: ref(1), Deadline: day(50), Scope: message.SprintScope{Planned: []message.TaskID{"C-2"}, Stretch: []message.TaskID{"C-3"}}, Approved: 1, Rejected: 2}
+	return &fakeState{seq: 4, goals: []blackboard.Goal{g}, tasks: []blackboard.Task{draft, reviewed, stuck}, sprint: sprint}
+}
+
 func TestGolden(t *testing.T) {
 	crowd := twoTasks()
 	crowd.seq = 3
@@ -91,6 +111,7 @@ func TestGolden(t *testing.T) {
 	for name, view := range map[string][]byte{
 		"rich":  Render(richBoard(), Options{}),
 		"full":  Render(richBoard(), Options{Full: true}),
+		"code":  Render(codingBoard(), Options{}),
 		"empty": Render(&fakeState{seq: 1}, Options{}),
 		"crowd": Render(crowd, Options{MaxTasks: 4}),
 		"form":  EditableYAML(richBoard().tasks[0]),

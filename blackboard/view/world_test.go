@@ -27,6 +27,7 @@ type fakeState struct {
 	tasks     []blackboard.Task
 	agents    []blackboard.Agent
 	approvals []blackboard.Approval
+	sprint    *blackboard.Sprint
 	brakes    blackboard.Brakes
 	anomalies []blackboard.AnomalyRecord
 	limits    map[string]time.Time
@@ -38,6 +39,7 @@ func (s *fakeState) Goals() []blackboard.Goal              { return s.goals }
 func (s *fakeState) Agents() []blackboard.Agent            { return s.agents }
 func (s *fakeState) Approvals() []blackboard.Approval      { return s.approvals }
 func (s *fakeState) Brakes() blackboard.Brakes             { return s.brakes }
+func (s *fakeState) Sprint() *blackboard.Sprint            { return s.sprint }
 func (s *fakeState) Anomalies() []blackboard.AnomalyRecord { return s.anomalies }
 func (s *fakeState) Limits() map[string]time.Time          { return s.limits }
 func (s *fakeState) Err() error                            { return nil }
