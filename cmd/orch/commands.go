@@ -23,7 +23,7 @@ import (
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newInit(a), newRun(a), newStep(a), newClaim(a), newRelease(a), newTask(a),
-		newGoals(a), newStatus(a), newCost(a), newLog(a), newShow(a), newWhy(a), newState(a), newDiff(a),
+		newGoals(a), newStatus(a), newCost(a), newLog(a), newShow(a), newWhy(a), newPrompt(a), newState(a), newDiff(a),
 		newReplay(a), newVerify(a), newRepair(a), newRestore(a), newGC(a), newTrack(a),
 		newEdit(a), newAnswer(a), newAllow(a), newDeny(a), newUnblock(a), newRetry(a), newTrust(a),
 		newConfig(a), newDoctor(a), newPause(a), newResume(a), newCheckpoint(a), newAbort(a),

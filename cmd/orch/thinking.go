@@ -140,7 +140,7 @@ func (a *app) acting(cfg config.Config, e choose.Entry, m *choose.Meter, w agent
 // thinkerOptions are the bounds of a conversation. What it takes is counted
 // where the questions are asked, so nothing is counted here.
 func thinkerOptions(cfg config.Config) thinker.Options {
-	o := thinker.Options{Survey: func(root string) string { return prompt.Survey(os.DirFS(root)) },
+	o := thinker.Options{Turns: cfg.Limits.ModelTurns, Survey: func(root string) string { return prompt.Survey(os.DirFS(root)) },
 		Spend: func(message.Usage, *float64) {}}
 	for _, name := range tool.Names() {
 		if name != tool.WebSearch || cfg.Search.Command+cfg.Search.Endpoint != "" {

@@ -98,6 +98,7 @@ type Limits struct {
 	HookWallMS     int64 `yaml:"hook_wall_ms"`    // one hook
 	ModelOutput    int   `yaml:"model_output"`    // characters of a call's output fed to a model
 	PlanRejections int   `yaml:"plan_rejections"` // plans code refuses in one round before it counts as failed
+	ModelTurns     int   `yaml:"model_turns"`     // answers of a model in one attempt at a task
 	ModelIdleMS    int64 `yaml:"model_idle_ms"`   // a model or agent that says nothing
 	ModelWallMS    int64 `yaml:"model_wall_ms"`   // one question to a model
 	ModelRetries   int   `yaml:"model_retries"`   // of a question that failed for a passing reason
@@ -171,7 +172,7 @@ func Default() Config {
 			Epsilon: -1, Delta: -1, Rho: -1, Theta: -1},
 		Limits: Limits{Jobs: 4, Corrections: 2, StepWallMS: 30 * 60_000, StepIdleMS: 10 * 60_000, CallWallMS: 10 * 60_000,
 			CheckWallMS: 10 * 60_000, GraceMS: 5_000, OutputBytes: 8 << 20, Crashes: 3, Kills: 200, LeaseMS: 60_000,
-			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, PlanRejections: 3,
+			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, ModelTurns: 40, PlanRejections: 3,
 			ModelIdleMS: 120_000, ModelWallMS: 15 * 60_000, ModelRetries: 3, ModelWaitMS: 10_000, PauseMS: 60_000},
 		Models: map[string]Model{},
 		Prices: map[string]Price{},

@@ -49,6 +49,7 @@ func Keys() []Key {
 		{Path: "limits.hook_wall_ms", Unit: "ms", Min: 100, Max: 600_000, Doc: "longest run of one hook"},
 		{Path: "limits.model_output", Unit: "characters", Min: 100, Max: 1_000_000, Doc: "of a call's output fed to a model"},
 		{Path: "limits.plan_rejections", Unit: "plans", Min: 1, Max: 10, Doc: "refused plans in a round before the round counts as failed"},
+		{Path: "limits.model_turns", Unit: "turns", Min: 1, Max: 1000, Doc: "answers of a model in one attempt at a task"},
 		{Path: "limits.model_idle_ms", Unit: "ms", Min: 10, Max: day, Doc: "longest silence of a model or agent"},
 		{Path: "limits.model_wall_ms", Unit: "ms", Min: 100, Max: day, Doc: "longest time of one question to a model, with its retries"},
 		{Path: "limits.model_retries", Unit: "retries", Min: 0, Max: 20, Doc: "of a question that failed for a passing reason"},

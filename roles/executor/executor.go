@@ -85,29 +85,38 @@ func (a *attempt) workspaceChanged(ctx context.Context) bool {
 
 // execute hands the task to the backend with what lower sequences produced.
 func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (backend.Execution, error) {
-	in := backend.ExecuteInput{
-		Goal: a.goal.ID, Task: a.task.SubTask, Attempt: a.number, Workspace: a.e.Workspace, Values: a.e.Values,
-		Correction: a.task.Correction, Inputs: map[string]string{},
-	}
-	if a.goal.Spec != nil {
-		in.Spec = *a.goal.Spec
-	}
-	err := a.e.Board.View(ctx, func(s *blackboard.State) error {
-		for _, t := range s.PlanTasks(a.goal) {
-			if t.ID != a.task.ID && t.Sequence <= a.task.Sequence && t.Outcome != nil && t.Outcome.Status == message.Matched {
-				in.Inputs[t.Slot] = t.Outcome.Output
-			}
-		}
-		return nil
-	})
+	in, err := Input(ctx, a.e, a.task, a.goal)
 	if err != nil {
-		return backend.Execution{}, fmt.Errorf("read what earlier tasks produced: %w", err)
+		return backend.Execution{}, err
 	}
 	done, err := a.e.Executor.Execute(ctx, in, tools)
 	if fatal := tools.Fatal(); fatal != nil {
 		return done, fatal // whatever the backend made of it
 	}
 	return done, err
+}
+
+// Input is all a backend may read for the next attempt at a task.
+func Input(ctx context.Context, e *step.Env, task blackboard.Task, goal blackboard.Goal) (backend.ExecuteInput, error) {
+	in := backend.ExecuteInput{
+		Goal: goal.ID, Task: task.SubTask, Attempt: task.Attempt + 1, Workspace: e.Workspace, Values: e.Values,
+		Correction: task.Correction, Inputs: map[string]string{},
+	}
+	if goal.Spec != nil {
+		in.Spec = *goal.Spec
+	}
+	err := e.Board.View(ctx, func(s *blackboard.State) error {
+		for _, t := range s.PlanTasks(goal) {
+			if t.ID != task.ID && t.Sequence <= task.Sequence && t.Outcome != nil && t.Outcome.Status == message.Matched {
+				in.Inputs[t.Slot] = t.Outcome.Output
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return in, fmt.Errorf("read what earlier tasks produced: %w", err)
+	}
+	return in, nil
 }
 
 // broken decides what an error means. A lost claim or a broken journal ends

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/backend/model"
+	"orch/roles/backend/prompt"
+	"orch/roles/backend/thinker"
+	"orch/roles/check"
+	"orch/roles/executor"
+	"orch/roles/step"
+	"orch/roles/supervisor"
+)
+
+func newPrompt(a *app) *cobra.Command {
+	var subject string
+	c := &cobra.Command{
+		Use: "prompt ROLE", Short: "print what a step of a role would send to a model, with bytes and estimated tokens", Args: cobra.ExactArgs(1),
+		Long: `Print what a step of a role would send to a model about a goal or task as it
+stands now, section by section. Nothing is sent, run or written.`,
+		Example: "  orch prompt planner --subject summarise_the_todos\n  orch prompt executor --subject 0198c1 --json",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.showPrompts(c.Context(), message.Role(args[0]), subject)
+		},
+	}
+	c.Flags().StringVar(&subject, "subject", "", "goal or task the step would act on")
+	return c
+}
+
+// errShown ends a role where it would have said something.
+var errShown = errors.New("nothing is said while a prompt is shown")
+
+// lookingBoard lets a role read the board, and say nothing.
+type lookingBoard struct{ *blackboard.Board }
+
+func (lookingBoard) AppendFunc(context.Context, func(*blackboard.State) (message.Message, error), ...blackboard.AppendOption) (message.Message, error) {
+	return message.Message{}, errShown
+}
+func (lookingBoard) Barrier(context.Context, uint64) error          { return nil }
+func (lookingBoard) PutBlob(message.GoalID, []byte) (string, error) { return "", errShown }
+func (b lookingBoard) Messages(from uint64) iter.Seq2[message.Message, error] {
+	return b.Board.Messages(from)
+}
+
+// listener is a model that notes what it is asked and gives no answer.
+type listener struct {
+	prompts  []prompt.Prompt
+	requests []model.Request
+}
+
+func (l *listener) Complete(_ context.Context, r model.Request) (model.Response, error) {
+	l.requests = append(l.requests, r)
+	return model.Response{}, &model.Error{Kind: model.Ended, Model: l.Model(), Detail: "nothing is asked while a prompt is shown"}
+}
+func (*listener) Model() string   { return "nobody" }
+func (*listener) Account() string { return "nobody" }
+
+func (a *app) showPrompts(ctx context.Context, role message.Role, subject string) error {
+	if _, ok := acts[role]; !ok {
+		return usagef("perceiver, planner, executor, agent-validator, meta-validator", "no prompt for role %q", role)
+	}
+	if subject == "" {
+		return usagef("orch goals and orch task ls list them", "name a goal or task with --subject")
+	}
+	b, err := a.read()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	e, err := a.lookingEnv(ctx, b, role, subject)
+	if err != nil {
+		return err
+	}
+	heard := &listener{}
+	options := thinkerOptions(e.Config)
+	options.Sees = func(p prompt.Prompt) { heard.prompts = append(heard.prompts, p) }
+	think, err := thinker.New(heard, options)
+	if err != nil {
+		return err
+	}
+	e.Perceiver, e.Planner, e.Executor, e.Judge, e.Merger = think, think, think, think, think
+	err = ask(ctx, e, think)
+	switch {
+	case len(heard.requests) > 0:
+		return a.printPrompts(role, subject, heard)
+	case errors.Is(err, step.ErrMoved):
+		return usagef("orch why "+subject, "the board asks nothing of the %s about %s now", role, subject)
+	case err != nil && !errors.Is(err, errShown):
+		return err
+	}
+	return a.report(map[string]any{"version": 1, "role": role, "subject": subject, "prompts": []any{}},
+		"the %s would ask no model about %s: code decides all of it", role, subject)
+}
+
+// ask lets the role do its step up to the first thing it would say. An executor
+// would have to hold the task, so only its question is asked.
+func ask(ctx context.Context, e *step.Env, think *thinker.Thinker) error {
+	if e.Key.Role != message.Executor {
+		return acts[e.Key.Role](ctx, e)
+	}
+	t, g, err := e.ReadTask(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := executor.Input(ctx, e, t, g)
+	if err != nil {
+		return err
+	}
+	_, err = think.Execute(ctx, in, noTools{})
+	return err
+}
+
+// noTools are the tools of an executor that is only looked at.
+type noTools struct{}
+
+func (noTools) Do(context.Context, string, json.RawMessage) (backend.ToolResult, error) {
+	return backend.ToolResult{}, errShown
+}
+
+// lookingEnv is the environment of a step that reads and does nothing else.
+func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.Role, subject string) (*step.Env, error) {
+	cfg, err := a.config(b.Root())
+	if err != nil {
+		return nil, err
+	}
+	values, err := os.ReadFile(filepath.Join(b.Dir(), "values.md"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read values.md: %w", err)
+	}
+	key := blackboard.ActivationKey{Role: role, Subject: subject}
+	var goal message.GoalID
+	err = b.View(ctx, func(st *blackboard.State) error {
+		key.Subject, key.Cause, goal, err = subjectOf(st, role, subject)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &step.Env{
+		Board: lookingBoard{b}, Key: key, Goal: goal, Agent: message.AgentID(string(role) + "-1"), Workspace: b.Root(), Values: string(values),
+		Checks: func(context.Context, check.Check) check.Verdict {
+			return check.Verdict{Pass: true, Evidence: "not run while a prompt is shown"}
+		},
+		Clock: supervisor.SystemClock{}, IDs: journal.UUIDs{}, Config: cfg, Log: func(string, ...any) {},
+	}, nil
+}
+
+// subjectOf finds what a role would act on, and the message that asks for it.
+func subjectOf(st *blackboard.State, role message.Role, name string) (subject string, cause message.ID, goal message.GoalID, err error) {
+	if role == message.Executor || role == message.AgentValidator {
+		t, err := resolveTask(st, name)
+		return string(t.ID), t.ResultRef.ID, t.Goal, err
+	}
+	g, ok := st.Goal(message.GoalID(name))
+	if !ok {
+		return "", "", "", usagef("orch goals lists them", "there is no goal %q", name)
+	}
+	return name, g.PlanRef.ID, g.ID, nil
+}
+
+// promptRow is the documented shape of a shown prompt, version 1.
+type promptRow struct {
+	Prompt   string       `json:"prompt"` // which page
+	Bytes    int          `json:"bytes"`
+	Tokens   int          `json:"tokens"` // estimated
+	Sections []sectionRow `json:"sections"`
+	System   string       `json:"system"`
+	User     string       `json:"user"`
+	Tools    []model.Tool `json:"tools,omitempty"`
+}
+
+type sectionRow struct {
+	Name         string `json:"name"`
+	Bytes        int    `json:"bytes"`
+	Tokens       int    `json:"tokens"`
+	BudgetBytes  int    `json:"budget_bytes"` // 0: none
+	LeftOutBytes int    `json:"left_out_bytes"`
+}
+
+func promptRowOf(p prompt.Prompt, r model.Request) promptRow {
+	row := promptRow{Prompt: string(p.Role), System: r.System, User: r.Turns[0].Text, Tools: r.Tools}
+	add := func(s sectionRow) {
+		row.Sections = append(row.Sections, s)
+		row.Bytes += s.Bytes
+		row.Tokens += s.Tokens
+	}
+	for _, s := range p.Sections {
+		add(sectionRow{s.Name, len(s.Text), prompt.Tokens(s.Text), s.BudgetBytes, s.LeftOutBytes})
+	}
+	aside := func(name, text string) { add(sectionRow{Name: name, Bytes: len(text), Tokens: prompt.Tokens(text)}) }
+	if len(r.Tools) > 0 {
+		var texts strings.Builder
+		for _, t := range r.Tools {
+			texts.WriteString(t.Name + t.Description + string(t.Input))
+		}
+		aside("tools", texts.String())
+	}
+	if r.Schema != nil {
+		aside("schema", string(r.Schema.JSON)) // once more beside the contract, for servers that enforce it
+	}
+	return row
+}
+
+func (a *app) printPrompts(role message.Role, subject string, heard *listener) error {
+	rows := []promptRow{}
+	for i, r := range heard.requests {
+		rows = append(rows, promptRowOf(heard.prompts[i], r))
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"version": 1, "role": role, "subject": subject, "prompts": rows})
+	}
+	for _, row := range rows {
+		fmt.Fprintf(a.out, "# %s about %s\n", row.Prompt, subject)
+		fmt.Fprintf(a.out, "%-10s %8s %8s %8s %9s\n", "section", "bytes", "tokens", "budget", "left out")
+		for _, s := range row.Sections {
+			fmt.Fprintf(a.out, "%-10s %8d %8d %8d %9d\n", s.Name, s.Bytes, s.Tokens, s.BudgetBytes, s.LeftOutBytes)
+		}
+		fmt.Fprintf(a.out, "%-10s %8d %8d\n\n----- system\n%s\n\n----- user\n%s\n", "all", row.Bytes, row.Tokens, row.System, row.User)
+		for _, t := range row.Tools {
+			fmt.Fprintf(a.out, "\n----- tool %s\n%s\n%s\n", t.Name, t.Description, t.Input)
+		}
+	}
+	return nil
+}
