@@ -3,6 +3,7 @@ package blackboard
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"orch/blackboard/message"
@@ -108,8 +109,25 @@ func (x *tx) budgetReached(b message.BudgetReached) error {
 	return x.suspendGoal(WhyBudget, fmt.Sprintf("the cap on %s is reached: $%.4g of $%.4g", b.Cap, b.Used, b.Limit), command)
 }
 
+// maxTrips bounds what the board remembers of findings that stopped it. The
+// auditor finds nothing twice, so that the oldest are never asked for.
+const maxTrips = 1_000
+
 func (x *tx) circuitBreaker(b message.CircuitBreaker) error {
-	return x.suspendScope(WhyBreaker, b.Finding, "orch resume")
+	if err := x.checkName("finding", b.Finding); err != nil {
+		return err
+	}
+	r := x.board()
+	if slices.Contains(r.Trips, b.Finding) {
+		return x.refuse("finding %s stopped the work before", b.Finding)
+	}
+	r.Trips = appended(r.Trips, b.Finding)
+	r.Trips = r.Trips[max(0, len(r.Trips)-maxTrips):]
+	detail := b.Report
+	if detail == "" {
+		detail = b.Finding
+	}
+	return x.suspendScope(WhyBreaker, detail, "orch resume")
 }
 
 // suspendScope suspends the message's goal, or without one every open goal.

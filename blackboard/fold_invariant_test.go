@@ -35,7 +35,7 @@ func TestInvariant_GGSIsTheSoleEmitterOfFinalResult(t *testing.T) {
 
 func TestInvariant_OnlyFinalResultEndsAGoal(t *testing.T) {
 	c := fannedIn(t)
-	for _, b := range []message.Body{message.Aborted{}, message.CheckpointReached{Name: "n"}, message.BudgetReached{Cap: "cost"}, message.Paused{}, message.CircuitBreaker{}} {
+	for _, b := range []message.Body{message.Aborted{}, message.CheckpointReached{Name: "n"}, message.BudgetReached{Cap: "cost"}, message.Paused{}, message.CircuitBreaker{Finding: "f"}} {
 		c.say(b, inGoal("g"))
 		if got := c.goal("g").Status; got != GoalSuspended {
 			t.Errorf("%s made the goal %s", b.Type(), got)

@@ -16,6 +16,7 @@ type boardRecord struct {
 	Brakes Brakes                     `json:"brakes"`
 	Limits map[string]time.Time       `json:"limits,omitempty"`
 	Rules  []string                   `json:"rules,omitempty"`
+	Trips  []string                   `json:"trips,omitempty"` // findings that stopped work, oldest first
 	Usual  map[message.Role][]float64 `json:"usual,omitempty"` // cost of each role's last steps that cost anything, oldest first
 	Dreams Dreams                     `json:"dreams,omitzero"`
 	Sprint *Sprint                    `json:"sprint,omitempty"` // the open or the last one
@@ -39,6 +40,9 @@ func (s *State) Brakes() Brakes { return s.board().Brakes }
 // Sprint is the open sprint, or the last one; nil before the first. It must
 // not be written through.
 func (s *State) Sprint() *Sprint { return s.board().Sprint }
+
+// Tripped tells whether a finding of the auditor has stopped work before.
+func (s *State) Tripped(finding string) bool { return slices.Contains(s.board().Trips, finding) }
 
 // Limits says until when which account is used up.
 func (s *State) Limits() map[string]time.Time {

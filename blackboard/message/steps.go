@@ -203,11 +203,12 @@ type BudgetReached struct {
 	Used  float64 `json:"used"`
 }
 
-// CircuitBreaker suspends because of a finding of the auditor.
+// CircuitBreaker suspends because of a finding of the auditor, once per finding.
 type CircuitBreaker struct {
-	Finding  string   `json:"finding"`
+	Finding  string   `json:"finding"` // its id
 	Severity string   `json:"severity"`
-	Evidence []uint64 `json:"evidence"` // seqs
+	Evidence []uint64 `json:"evidence"`         // seqs
+	Report   string   `json:"report,omitempty"` // what was found and where to read on, for people
 }
 
 // Paused stops new steps from being spawned.

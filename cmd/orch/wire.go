@@ -134,14 +134,16 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Config: cfg, Goal: goal,
 		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags,
 			Keeps: func(c supervisor.Claim) []string { return a.keeps(s.Board, cfg, c) }},
-		Residents: []supervisor.Resident{resident("ggs", "ggs", "--attached"), resident("memory", "memory", "serve", "--attached")},
-		Brakes:    supervisor.BrakeFiles{Dir: s.Dir()},
-		Hooks:     hooks,
-		Warn:      a.warn,
+		Residents: []supervisor.Resident{resident("ggs", "ggs", "--attached"), resident("memory", "memory", "serve", "--attached"),
+			resident("auditor", "auditor", "--attached")},
+		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
+		Hooks:  hooks,
+		Warn:   a.warn,
 		Tend: func(ctx context.Context) time.Time {
 			return s.tend(ctx, s.keeper.Offer).Again
 		},
 		Random: rand.Float64,
+		Trips:  a.trips(root),
 	}
 	return sv, a.withCode(s, sv, cfg, resident)
 }

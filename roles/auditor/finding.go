@@ -44,7 +44,6 @@ const (
 	WorkaroundPattern   Kind = "workaround_pattern"
 	SpecGapCluster      Kind = "spec_gap_cluster"
 	ServiceOutage       Kind = "external_service_outage"
-	AmbiguousProtocol   Kind = "system_ambiguity"
 	UncomparedAnomalies Kind = "anomalies_not_compared"
 )
 
@@ -53,7 +52,7 @@ func Kinds() []Kind {
 	return []Kind{BoundaryViolation, MalformedMessage, SettingsChanged, LogFlood, DuplicateTask, FanInIncomplete, ExcessiveRetries,
 		NoImprovement, GGSThrashing, OverclaimedResult, PassNoEvidence, RubberStamping, RoleDrift, SpendDrift, LeaseLoss, Stall,
 		OrphanedRejection, ForgottenPause, StaleDraft, BrokenChain, LogRewritten, AuditLogDamaged, RetryCluster, DebtAccumulation,
-		AssumptionCascade, WorkaroundPattern, SpecGapCluster, ServiceOutage, AmbiguousProtocol, UncomparedAnomalies}
+		AssumptionCascade, WorkaroundPattern, SpecGapCluster, ServiceOutage, UncomparedAnomalies}
 }
 
 // Severity says what a finding calls for.

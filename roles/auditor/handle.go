@@ -23,6 +23,7 @@ func on[T message.Body](f func(*Auditor, message.Message, T)) handler {
 			if err := json.Unmarshal(raw, &b); err != nil {
 				return err
 			}
+			m.Body = b
 			f(a, m, b)
 			return nil
 		},

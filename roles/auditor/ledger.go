@@ -43,6 +43,7 @@ type Ledger struct {
 	entries []Entry
 	known   map[string]int
 	damage  []Finding
+	origin  string // hash of the first record: another one is another ledger
 }
 
 // OpenLedger opens or makes the ledger in a directory. One that was damaged,
@@ -119,6 +120,9 @@ func (l *Ledger) Refresh() error {
 
 func (l *Ledger) take(r journal.Record) error {
 	l.read = r.Seq
+	if r.Seq == 1 {
+		l.origin = r.Hash
+	}
 	if r.Type != findingType {
 		return nil
 	}
@@ -245,9 +249,10 @@ func (l *Ledger) rebuild(ctx context.Context) error {
 	}
 	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
 	l.Close()
-	if err := l.open(ctx); err == nil {
+	judged := l.origin
+	if err := l.open(ctx); err == nil && l.origin != judged {
 		return l.findDamage() // another process has done it
-	} else if !spoiled(err) {
+	} else if err != nil && !spoiled(err) {
 		return err
 	}
 	l.Close()

@@ -35,8 +35,6 @@ func (a *Auditor) patternOf(b message.Anomaly) (pattern, bool) {
 		return pattern{SpecGapCluster, Spec, a.p.SpecGaps, d["spec_ref"]}, true
 	case "external_blocker":
 		return pattern{ServiceOutage, External, a.p.Outages, d["blocker_service"]}, true
-	case "system_ambiguity":
-		return pattern{AmbiguousProtocol, Spec, 1, d["protocol_section"]}, true
 	}
 	return pattern{}, false
 }
@@ -70,6 +68,14 @@ const (
 )
 
 func (a *Auditor) anomaly(m message.Message, b message.Anomaly) {
+	if err := message.MayLog(m.From, b.Kind); err != nil {
+		a.find(Finding{Kind: BoundaryViolation, Severity: Critical, Goal: m.Goal, Subject: m.Subject, Role: m.From, Agent: m.Agent,
+			Message: "the log has an anomaly that its sender may not report: " + err.Error()}, at(m))
+		return
+	}
+	if b.Kind == message.SystemAmbiguity {
+		a.hold(m, "the checkpoint", b.Details["question"], true) // the board suspends the goal itself
+	}
 	p, ok := a.patternOf(b)
 	if !ok {
 		return

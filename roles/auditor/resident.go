@@ -22,6 +22,7 @@ type Resident struct {
 	Journal  journal.Options
 	Now      func() time.Time
 	Warn     func(error) // what went wrong without ending it
+	Caught   func()      // called, if there is one, when all there is now was read and recorded
 
 	lost journal.Head // an offset that the log does not have any more
 }
@@ -40,6 +41,9 @@ const (
 // the auditor does not end because something is wrong.
 func (r *Resident) Run(ctx context.Context) error {
 	ledger, err := OpenLedger(ctx, r.AuditDir, r.Journal)
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -97,7 +101,9 @@ func (r *Resident) follow(ctx context.Context, ledger *Ledger, hints <-chan stru
 			}
 			checked = now
 		}
-		dirty = !ledger.complete(a.Findings())
+		if dirty = !ledger.complete(a.Findings()); !dirty && r.Caught != nil {
+			r.Caught()
+		}
 		if !dirty && !wait(ctx, hints) {
 			return r.save(a)
 		}

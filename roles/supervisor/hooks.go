@@ -124,7 +124,7 @@ func (s *Supervisor) atEnd(ctx context.Context, ending Ending, failed error) {
 		s.Hooks.Run(ctx, Moment{Name: "on-final", Goal: s.Goal, Result: string(goal.Final.Directive)}, goal.Final)
 	case brakes.Checkpoint != nil:
 		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: brakes.Reason}, brakes)
-	case goal.Suspended != nil && goal.Suspended.Why == blackboard.WhyCheckpoint:
+	case goal.Suspended != nil && (goal.Suspended.Why == blackboard.WhyCheckpoint || goal.Suspended.Why == blackboard.WhyBreaker):
 		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: goal.Suspended.Detail}, goal.Suspended)
 	case goal.Suspended != nil:
 		s.Hooks.Run(ctx, Moment{Name: "on-escalate", Goal: s.Goal, Result: goal.Suspended.Why}, goal.Suspended)

@@ -50,10 +50,15 @@ type Supervisor struct {
 	// says when to call again, or the zero time.
 	Tend func(context.Context) time.Time
 
+	// Trips lists the findings of the auditor that call for a stop, old ones
+	// included; nil: nobody audits.
+	Trips func() ([]Trip, error)
+
 	Random func() float64 // in [0, 1), spreads supervisors that want the same task
 
 	live  map[blackboard.ActivationKey]context.CancelFunc
 	lost  losses
+	tried string // what reading the findings last failed with
 	ended chan ended
 }
 
@@ -150,6 +155,9 @@ type turned struct {
 func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 	if stop, err := s.Brakes.apply(ctx, s); err != nil || stop {
 		return turned{ending: Interrupted}, err
+	}
+	if err := s.trip(ctx); err != nil {
+		return turned{}, err
 	}
 	if err := s.housekeep(ctx); err != nil {
 		return turned{}, err

@@ -441,3 +441,69 @@ func TestAGoalThatNothingMovesIsShownToAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A finding of the auditor stops the goal once; resumed, it goes on.
+func TestAFindingStopsTheGoalOnce(t *testing.T) {
+	w := newWorld(t)
+	sp := &spawner{}
+	s := w.supervisor(sp)
+	trips := []Trip{{Finding: "f1", Goal: "g", Severity: "ARCHITECTURE", Evidence: []uint64{3, 4}, Report: "retry_cluster; orch audit"}, {Finding: "f2", Goal: "gone"}}
+	s.Trips = func() ([]Trip, error) { return trips, nil }
+	if ending, err := s.Run(t.Context()); err != nil || ending != Waiting {
+		t.Fatalf("%s, %v", ending, err)
+	}
+	if len(sp.steps) > 0 {
+		t.Errorf("started %v", sp.steps)
+	}
+	var g blackboard.Goal
+	look := func() {
+		t.Helper()
+		if err := s.Board.View(t.Context(), func(st *blackboard.State) error { g, _ = st.Goal("g"); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if look(); g.Suspended == nil || g.Suspended.Why != blackboard.WhyBreaker || g.Suspended.Detail != "retry_cluster; orch audit" || g.Suspended.Command != "orch resume" {
+		t.Fatalf("suspended: %+v", g.Suspended)
+	}
+	w.say(w.board("human-1", message.Human), "g", message.Resumed{Reason: "seen"})
+	for range 3 {
+		if err := s.trip(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if look(); g.Status != blackboard.GoalOpen {
+		t.Errorf("stopped again by the same finding: %+v", g.Suspended)
+	}
+	n := 0
+	for m, err := range s.Board.Messages(1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, ok := m.Body.(message.CircuitBreaker); ok {
+			n++
+			if b.Finding != "f1" || !slices.Equal(b.Evidence, []uint64{3, 4}) {
+				t.Errorf("%+v", b)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d messages, want 1", n)
+	}
+}
+
+// An audit log that can not be read stops nothing, and is said once.
+func TestAnUnreadableAuditLogIsSaidOnce(t *testing.T) {
+	w := newWorld(t)
+	s := w.supervisor(&spawner{})
+	var warned []string
+	s.Warn = func(err error) { warned = append(warned, err.Error()) }
+	s.Trips = func() ([]Trip, error) { return nil, errors.New("corrupt") }
+	for range 3 {
+		if err := s.trip(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(warned, []string{"read the auditor's findings: corrupt"}) {
+		t.Errorf("warned %q", warned)
+	}
+}
