@@ -84,7 +84,9 @@ func (a *app) printFinding(f auditor.Finding) error {
 	if !f.LastTS.IsZero() {
 		when = f.LastTS.Format(time.RFC3339)
 	}
-	_, err := fmt.Fprintf(a.out, "%-12s %-26s %s  %s  %s\n             %s\n             evidence: %s\n",
-		f.Severity, f.Kind, f.ID, when, where, oneLine(f.Message, 400), strings.Join(seqs, " "))
+	_, err := fmt.Fprintf(a.out, "%-12s %-26s %s  %s  %s\n             %s\n", f.Severity, f.Kind, f.ID, when, where, oneLine(f.Message, 400))
+	if err == nil && len(seqs) > 0 {
+		_, err = fmt.Fprintf(a.out, "             evidence: %s\n", strings.Join(seqs, " "))
+	}
 	return err
 }
