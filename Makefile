@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo demo-memory test test-race bench bench-memory torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race test-clis bench bench-memory torture lint docs cross clean
 
 build: $(BIN)
 
@@ -46,6 +46,12 @@ bench-memory:
 # Longer runs of the fault tests than CI has time for.
 torture: build
 	ORCH_TORTURE=1 ORCH=$(CURDIR)/$(BIN) $(GO) test -timeout 170m ./...
+
+# Real agent programs, installed and pinned, against the scripted model server,
+# without a network. Takes minutes and several GB once; not part of CI.
+# make test-clis CLIS="codex gemini:acp" CARDS=cards.md
+test-clis: build
+	ORCH=$(CURDIR)/$(BIN) CARDS="$(CARDS)" sh scripts/test-clis.sh $(CLIS)
 
 # Writes the generated pages; a test checks that they are current.
 docs:

@@ -13,7 +13,7 @@ import (
 	"orch/roles/process"
 )
 
-func newAgent(a *app) *cobra.Command {
+func newAgentCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "agent programs that can think or act for a role", Args: cobra.NoArgs, Example: "  orch agent ls\n  orch agent test codex",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -96,9 +96,6 @@ line of it failed.`,
 	c.Flags().StringVar(&command, "command", "", "the program to start instead of the one on PATH")
 	return c
 }
-
-// exitFindings is the exit code of a report that found something.
-const exitFindings = 5
 
 func (a *app) agentTest(ctx context.Context, t agent.Target, markdown bool) error {
 	p, ok := cli.Find(t.Preset)

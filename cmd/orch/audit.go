@@ -16,7 +16,7 @@ import (
 	"orch/roles/config"
 )
 
-// exitFindings is how orch audit ends when it found something.
+// exitFindings is how orch audit and orch agent test end when they found something.
 const exitFindings = 5
 
 // newAuditor is the resident; people use orch audit.

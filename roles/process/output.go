@@ -112,6 +112,7 @@ func newReader(out *capture, tee io.Writer, s Spec) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	widen(w, s.PipeBytes)
 	return &reader{r: r, w: w, out: out, tee: tee, teeN: s.FullBytes, done: make(chan struct{})}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -385,4 +386,19 @@ func orphans(out []byte) map[int]bool {
 		}
 	}
 	return pids
+}
+
+func TestAWidePipeTakesMoreAtOnce(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // the size can not be chosen elsewhere
+	}
+	r, w, err := os.Pipe()
+	must(err)
+	defer r.Close()
+	defer w.Close()
+	widen(w, 1<<20)
+	must(w.SetWriteDeadline(time.Now().Add(time.Second)))
+	if n, err := w.Write(make([]byte, 200_000)); n != 200_000 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
 }

@@ -31,12 +31,14 @@ type Spec struct {
 	IdleMS  int64 // longest silence on both outputs; 0: no limit
 	GraceMS int64 // between SIGTERM (or SIGINT) and SIGKILL; 0: DefaultGraceMS
 
-	MaxOutputBytes int64     // more than this and the command is ended as flooding; 0: DefaultMaxOutputBytes
-	KeepBytes      int       // of the output that Result keeps, half head and half tail; 0: DefaultKeepBytes
-	Full           io.Writer // gets the interleaved output, up to FullBytes; its errors end the copying only
-	FullBytes      int64     // 0: DefaultFullBytes
-	Stdout         io.Writer // gets standard output alone, up to FullBytes. Setting it or Stderr makes the order
-	Stderr         io.Writer // between the two streams approximate, since each then has its own pipe.
+	MaxOutputBytes int64 // more than this and the command is ended as flooding; 0: DefaultMaxOutputBytes
+	KeepBytes      int   // of the output that Result keeps, half head and half tail; 0: DefaultKeepBytes
+	PipeBytes      int   // of the pipes between, where the system lets it be chosen; 0: the system's. For programs that
+	// write without waiting and lose what does not fit.
+	Full      io.Writer // gets the interleaved output, up to FullBytes; its errors end the copying only
+	FullBytes int64     // 0: DefaultFullBytes
+	Stdout    io.Writer // gets standard output alone, up to FullBytes. Setting it or Stderr makes the order
+	Stderr    io.Writer // between the two streams approximate, since each then has its own pipe.
 
 	Marker    Marker // whose work this is; Run adds a part of its own. Empty: only Run's part.
 	Interrupt bool   // ask it to end with SIGINT instead of SIGTERM

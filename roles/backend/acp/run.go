@@ -219,7 +219,7 @@ func (r *run) prompt(ctx context.Context, conn *protocol.Connection, session pro
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	answer.into(r.seen)
+	answer.into(r.seen, r.opt.Preset.TellsUse)
 	return nil
 }
 

@@ -195,7 +195,7 @@ type promptAnswer struct {
 // as if the model had said it, and end the turn well.
 var apiError = regexp.MustCompile(`^\s*\[?(API Error|unexpected status \d{3}|exceeded retry limit|stream (error|disconnected)|Failed to authenticate|You've (hit|reached) your|Error: \d{3}|http \d{3}|Internal error)`)
 
-func (a promptAnswer) into(s *cli.Seen) {
+func (a promptAnswer) into(s *cli.Seen, tellsUse bool) {
 	switch {
 	case a.Usage != nil && (a.Usage.Total > 0 || a.Usage.Input+a.Usage.Output > 0):
 		s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CachedTokens, s.Usage.ModelCalls = 0, 0, 0, 0
@@ -211,6 +211,8 @@ func (a promptAnswer) into(s *cli.Seen) {
 		s.Finish("it stopped early: " + a.Stop)
 	case apiError.MatchString(s.Text) && len(s.Text) < 4000:
 		s.Finish(s.Text)
+	case tellsUse && s.Usage.OutputTokens == 0:
+		s.Finish("no model answered; it said: " + s.Text)
 	default:
 		s.Finish("")
 	}

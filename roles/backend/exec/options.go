@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ const (
 	DefaultIdleMS   = 10 * 60_000
 	DefaultLingerMS = 5_000
 	maxStreamBytes  = 512 << 20
+	pipeBytes       = 1 << 20 // some programs drop what does not fit into the pipe when they exit
 	keepBytes       = 128 << 10
 )
 
@@ -75,6 +77,7 @@ func (o Options) Spec(t cli.Task, scratch string) process.Spec {
 	spec.WallMS, spec.IdleMS = o.WallMS, o.IdleMS
 	spec.Session, spec.Interrupt = true, o.Preset.Interrupt
 	spec.MaxOutputBytes, spec.FullBytes, spec.KeepBytes, spec.Full = maxStreamBytes, maxStreamBytes, keepBytes, nil
+	spec.PipeBytes = pipeBytes
 	if t.Marker != "" {
 		spec.Marker = t.Marker
 	}
@@ -138,7 +141,7 @@ func (o Options) NotStarted(err error, used message.Usage) error {
 	var start *process.StartError
 	if errors.As(err, &start) {
 		e.Kind, e.Detail = model.BadRequest, fmt.Sprintf("%s could not be started: %v", o.Program, start.Err)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, osexec.ErrNotFound) {
 			e.Detail = o.Program + " was not found"
 		}
 	}

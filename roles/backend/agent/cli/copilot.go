@@ -11,6 +11,7 @@ import (
 type copilot struct {
 	*Seen
 	aborted string
+	began   bool
 }
 
 func newCopilot(s *Seen) Parser { return &copilot{Seen: s} }
@@ -45,7 +46,8 @@ func (c *copilot) Line(line []byte) {
 	}
 	switch e.Type {
 	case "assistant.turn_start":
-		if c.Session == "" {
+		if !c.began {
+			c.began = true
 			c.Begin("", e.Data.Model, "")
 		}
 	case "assistant.message":

@@ -44,7 +44,7 @@ var kinds = []struct {
 	kind model.Kind
 	says *regexp.Regexp
 }{
-	{model.Limit, regexp.MustCompile(`(?i)usage limit|rate.?limit|limit (was |is |has been )?(reached|exceeded)|(hit|reached|exceeded) your .{0,40}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|resource.?exhausted|too many requests|out of (extra )?(usage|credits)|credit balance is too low|insufficient.?(quota|credits|balance)|exhausted your (daily )?(quota|capacity)|resets? (at|in) `)},
+	{model.Limit, regexp.MustCompile(`(?i)usage.?limit|rate.?limit|limit (was |is |has been )?(reached|exceeded)|(hit|reached|exceeded) your .{0,40}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|resource.?exhausted|too many requests|out of (extra )?(usage|credits)|credit balance is too low|insufficient.?(quota|credits|balance)|exhausted your (daily )?(quota|capacity)|resets? (at|in) `)},
 	{model.Auth, regexp.MustCompile(`(?i)invalid.{0,10}api.?key|api.?key.{0,30}(missing|not set|invalid|required|not found)|unauthori[sz]ed|authenticat\w+ (failed|error|required)|failed to authenticate|not logged in|please (run )?.{0,12}log ?in|permission_error|forbidden|no auth`)},
 	{model.Overloaded, regexp.MustCompile(`(?i)overloaded|service.?unavailable|no capacity|at capacity|high demand`)},
 	{model.BadRequest, regexp.MustCompile(`(?i)model.{0,60}(not found|does not exist|not supported|is not available)|unknown model|invalid model|unknown (option|argument|flag)|unexpected argument`)},

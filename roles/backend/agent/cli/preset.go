@@ -50,6 +50,9 @@ type Preset struct {
 	ACP   []string          // arguments of its ACP mode; nil: none
 	ACPBy string            // another program that speaks ACP for it
 	Modes map[Access]string // ACP session modes
+	// TellsUse says that over ACP it always reports what it used: a turn that
+	// used nothing is one that no model answered, whatever its text.
+	TellsUse bool
 
 	// Aim points it to a model server for a test: environment, and files below HOME.
 	Aim func(Server) (env []string, files map[string]string)

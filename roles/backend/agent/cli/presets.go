@@ -51,9 +51,9 @@ func codexPreset() Preset {
 			args = flag(args, "--output-schema", c.Schema)
 			return append(append(args, c.More...), "-")
 		},
-		Pass:  []string{"OPENAI_*", "CODEX_*"},
-		Write: []string{".codex"},
-		ACPBy: "codex-acp", ACP: []string{}, Modes: map[Access]string{Read: "read-only", Workspace: "workspace-write", Full: "agent-full-access"},
+		Pass:     []string{"OPENAI_*", "CODEX_*"},
+		Write:    []string{".codex"},
+		TellsUse: true, ACPBy: "codex-acp", ACP: []string{}, Modes: map[Access]string{Read: "read-only", Workspace: "workspace-write", Full: "agent-full-access"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"OPENAI_API_KEY=" + s.Key}, map[string]string{".codex/config.toml": fmt.Sprintf(`model = %q
 model_provider = "test"
@@ -153,10 +153,10 @@ func copilotPreset() Preset {
 			args = flag(args, "--model", c.Model)
 			return append(append(args, c.More...), "-p", c.Prompt)
 		},
-		Quiet: []string{"COPILOT_AUTO_UPDATE=false"},
-		Pass:  []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"},
-		Write: []string{".copilot", ".cache/copilot"},
-		ACP:   []string{"--acp"},
+		Quiet:    []string{"COPILOT_AUTO_UPDATE=false"},
+		Pass:     []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"},
+		Write:    []string{".copilot", ".cache/copilot"},
+		TellsUse: true, ACP: []string{"--acp"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"COPILOT_PROVIDER_BASE_URL=" + s.URL + "/v1", "COPILOT_PROVIDER_API_KEY=" + s.Key,
 				"COPILOT_MODEL=" + s.Model, "COPILOT_OFFLINE=true"}, nil
