@@ -19,7 +19,7 @@ it: the step says it under its own identity, or refuses what its role may not
 say. A person at the terminal leaves a note for a role or about a task.`,
 		Example: "  orch note human --for planner \"prefer the small fix\"",
 	}
-	c.AddCommand(newNoteHuman(a), newNoteAnomaly(a), newNoteDiscovery(a))
+	c.AddCommand(newNoteHuman(a), newNoteAnomaly(a), newNoteDiscovery(a), newNoteBlocked(a), newNoteHandoff(a))
 	return c
 }
 
@@ -30,7 +30,7 @@ func newNoteHuman(a *app) *cobra.Command {
 		Example: "  orch note human --for planner \"prefer the small fix\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			if os.Getenv(socket.Env) != "" {
-				return usagef("orch note anomaly, orch note discovery", "a step is not a person")
+				return usagef("orch note anomaly, discovery, blocked or handoff", "what a step started is not a person")
 			}
 			b, err := a.open(person())
 			if err != nil {

@@ -56,6 +56,8 @@ type Env struct {
 	Judge     backend.Judge
 	Merger    backend.Merger
 
+	Code *Code // of coders and reviewers; nil for other roles
+
 	PlannedBy string // name of the planner's backend, for the manifest
 	Box       Box
 	Checks    Checks

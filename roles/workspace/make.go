@@ -29,6 +29,15 @@ func Made(path string) bool {
 	return err == nil
 }
 
+// SetupError says that a workspace could be made, but not what the project does
+// to set it up.
+type SetupError struct{ Cause error }
+
+func (e *SetupError) Error() string { return "set the workspace up: " + e.Cause.Error() }
+
+// Unwrap returns what failed.
+func (e *SetupError) Unwrap() error { return e.Cause }
+
 // Make makes a workspace: a repository of its own that borrows the objects of
 // this one, so that nothing done in it can reach the refs, hooks or settings
 // here. What a crash left half made is removed first. The path must be outside
@@ -58,7 +67,7 @@ func (r Repo) Make(ctx context.Context, path string, s Spec, setup func(ctx cont
 	}
 	if setup != nil {
 		if err := setup(ctx, path); err != nil {
-			return fmt.Errorf("set the workspace up: %w", err)
+			return &SetupError{err}
 		}
 	}
 	if s.ReadOnly {

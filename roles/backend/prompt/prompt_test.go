@@ -99,10 +99,32 @@ func samples(t *testing.T) map[Role]Prompt {
 	add(ForDistiller(Experiences{Space: "tool:shell:find", Entity: "path:.", BestAvoid: true, Occurrence: 9, Lessons: []string{"it listed vendored files"}}))
 	add(ForNextMoves(GivenUp{Spec: spec(), Accomplished: []string{"areas"}, Tried: []string{"shell:find on ."}, Why: "the budget is used up",
 		Unmet: []message.Verdict{{Criterion: "no vendored TODO is listed", Evidence: "vendor/x.go"}}}))
-	for _, role := range []Role{Coder, CodeReviewer} {
-		add(Compose(role, "Small changes.", nil, Part{Section: Inputs, Label: "The task", Text: "Add retries"}, Part{Inputs, "The diff", "+ retry()", true}))
-	}
+	add(ForCoder(codeInput()))
+	add(ForReviewer(reviewInput()))
 	return all
+}
+
+func codeTask() message.SubTask {
+	return message.SubTask{ID: "t4", Intent: "Retry calls of the API", SpecRef: "specs/retry.md#backoff", DoneWhen: "a 429 is tried again after 1 s", Scope: "internal/api",
+		SuccessCriteria: []message.Criterion{{ID: "c1", Criterion: "TestRetry passes", Check: json.RawMessage(`{"run":{"command":"go test -run TestRetry ./internal/api"}}`)},
+			{ID: "c2", Criterion: "the first wait is one second"}}}
+}
+
+func earlier() []message.Blocker {
+	return []message.Blocker{{File: "internal/api/retry.go", Line: 12, Defect: "it never stops", Fix: "stop after five tries", SpecRef: "specs/retry.md#limit"}}
+}
+
+func codeInput() backend.CodeInput {
+	return backend.CodeInput{Goal: "retry", Task: codeTask(), Iteration: 2, Dir: "/work/t4", Base: "0f1e2d3c", Spec: "# Backoff\n\nOne second, then two.", Values: "Small changes.",
+		Pending: earlier(), Checks: []message.Verdict{{Verdict: message.Fail, Criterion: "TestRetry passes", Evidence: "it hangs"}},
+		Handoff: &message.Handoff{Summary: "the loop is there", NextAction: "bound it", NextSteps: []string{"then test it"}},
+		Fix:     &backend.CodeFix{Integration: "4b5a6978", Conflict: []string{"internal/api/client.go"}, Command: "git merge"}, Answers: []string{"five tries is right"}}
+}
+
+func reviewInput() backend.ReviewInput {
+	return backend.ReviewInput{Goal: "retry", Task: codeTask(), Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Diff: "+ retry()", Spec: "# Backoff", SpecChanged: true,
+		Notes: "it stops now", Checks: []message.Verdict{{Verdict: message.Pass, Criterion: "TestRetry passes", Evidence: "exit 0"}}, Pending: earlier(), Values: "Small changes.",
+		Findings: []backend.CodeFinding{{File: "internal/api/retry_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added"}}}
 }
 
 func show(p Prompt) string {

@@ -1,0 +1,71 @@
+package coder
+
+import (
+	"context"
+	"fmt"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/code"
+	"orch/roles/step"
+	"orch/roles/workspace"
+)
+
+// input is all the agent is told.
+func (it *iteration) input(ctx context.Context) (backend.CodeInput, error) {
+	t := it.task
+	in := backend.CodeInput{
+		Goal: it.goal.ID, Task: t.SubTask, Iteration: t.Review.Iterations + 1, Dir: t.Work, Env: it.w.Env, Base: t.Base,
+		Pending: t.Review.Pending, Handoff: t.Review.Handoff, Answers: t.HumanNotes, Values: it.e.Values,
+	}
+	if v := t.Review.Verdict; v != nil {
+		in.Checks = v.Checks
+	}
+	head, err := it.w.Repo.At(ctx, it.w.Integration)
+	if err != nil {
+		return in, err
+	}
+	if in.Spec, err = SpecAt(ctx, it.w.Repo, head, t.SubTask); err != nil {
+		return in, err
+	}
+	if t.From == blackboard.IntegrationFailed {
+		in.Fix, err = it.fix(ctx, head)
+	}
+	return in, err
+}
+
+// fix says why the work did not fit, as the log has it.
+func (it *iteration) fix(ctx context.Context, head workspace.Commit) (*backend.CodeFix, error) {
+	fix := &backend.CodeFix{Integration: string(head), Conflict: []string{}}
+	for m, err := range it.e.Board.Messages(it.task.Created.Seq) {
+		if err != nil {
+			return nil, fmt.Errorf("look for why the work did not fit: %w", err)
+		}
+		if f, ok := m.Body.(message.IntegrationFailed); ok && f.Task == it.task.ID {
+			fix.Conflict, fix.Command, fix.Output = f.Conflict, f.Command, f.Output
+		}
+	}
+	if fix.Output == "" || it.w.Blob == nil {
+		return fix, nil
+	}
+	raw, err := it.w.Blob(fix.Output)
+	if err != nil {
+		return nil, fmt.Errorf("read why the work did not fit: %w", err)
+	}
+	fix.Output = step.Cut(string(raw), step.OutputBytes)
+	return fix, nil
+}
+
+// SpecAt is the text of a task's spec in a commit; empty without one.
+func SpecAt(ctx context.Context, r workspace.Repo, c workspace.Commit, t message.SubTask) (string, error) {
+	path := code.SpecPath(t.SpecRef)
+	if path == "" {
+		return "", nil
+	}
+	raw, ok, err := r.Show(ctx, c, path)
+	if err != nil || !ok {
+		return "", err
+	}
+	return string(raw), nil
+}

@@ -1,0 +1,169 @@
+package codereviewer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/check"
+	"orch/roles/code"
+	"orch/roles/code/weaken"
+	"orch/roles/coder"
+	"orch/roles/step"
+	"orch/roles/workspace"
+)
+
+// gather finds out all that code can about the commit.
+func (r *review) gather(ctx context.Context) error {
+	t := r.task
+	r.in = backend.ReviewInput{
+		Goal: r.goal.ID, Task: t.SubTask, Env: r.w.Env, Coder: t.Agent, Commit: string(r.commit), Base: t.Base, Notes: t.Review.Notes,
+		Values: r.e.Values, Findings: []backend.CodeFinding{}, Pending: []message.Blocker{},
+	}
+	var err error
+	if r.in.Spec, r.in.SpecChanged, err = r.specNow(ctx); err != nil {
+		return err
+	}
+	if r.in.SpecChanged {
+		if err := r.specChanged(ctx); err != nil {
+			return err
+		}
+	}
+	diff, err := r.w.Repo.Diff(ctx, workspace.Commit(t.Base), r.commit)
+	if err != nil {
+		return err
+	}
+	if r.found, err = weaken.Inspect(diff, t.ExemptFromTests); err != nil {
+		return fmt.Errorf("look at what the change does to tests: %w", err)
+	}
+	for _, f := range r.found {
+		r.in.Findings = append(r.in.Findings, backend.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
+	}
+	r.in.Diff = step.Cut(string(diff), diffBytes)
+	if r.in.Checks, err = r.checks(ctx); err != nil {
+		return err
+	}
+	_, rest := code.CodeFeedback(t.Review.Pending, r.in.Checks)
+	r.in.Pending = append(r.in.Pending, rest...)
+	return nil
+}
+
+// diffBytes bounds the diff a reviewer is shown; the checkout has the rest.
+const diffBytes = 200 << 10
+
+// testsCriterion is the id of the check that the project's own tests pass.
+const testsCriterion = "project-tests"
+
+// checks runs the task's checks and the project's tests on a checkout of the
+// commit. A check that can not be run is a failed one.
+func (r *review) checks(ctx context.Context) ([]message.Verdict, error) {
+	dir := r.checkDir()
+	err := r.w.Repo.Make(ctx, dir, workspace.Spec{Commit: r.commit, Included: true}, r.w.Setup)
+	var setup *workspace.SetupError
+	if errors.As(err, &setup) && ctx.Err() == nil {
+		return []message.Verdict{failed("code.setup runs in a checkout of the commit", setup.Error())}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	run := []message.Verdict{}
+	for _, c := range r.task.SuccessCriteria {
+		if len(c.Check) > 0 {
+			run = append(run, r.check(ctx, dir, c))
+		}
+	}
+	command, err := r.w.TestCommand(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the project's test command: %w", err)
+	}
+	if command != "" {
+		raw, err := json.Marshal(map[string]any{"run": map[string]any{"command": command}})
+		if err != nil {
+			return nil, err
+		}
+		run = append(run, r.check(ctx, dir, message.Criterion{ID: testsCriterion, Criterion: "the project's tests pass: " + command,
+			Mode: message.Verifiable, Required: true, Check: raw}))
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return run, workspace.Remove(dir)
+}
+
+func (r *review) check(ctx context.Context, dir string, c message.Criterion) message.Verdict {
+	in := *r.e
+	in.Checks = func(ctx context.Context, ch check.Check) check.Verdict { return r.w.Checks(ctx, dir, ch) }
+	v := in.Check(ctx, c)
+	r.e.Heart.Beat("check " + c.ID)
+	return v
+}
+
+func failed(criterion, evidence string) message.Verdict {
+	return message.Verdict{CriterionID: testsCriterion, Criterion: criterion, Mode: message.Verifiable, Required: true, Verdict: message.Fail,
+		FailureClass: message.Environmental, Evidence: step.Cut(evidence, step.EvidenceBytes), By: message.ByCode}
+}
+
+// specChanged notes that the spec is no longer what the coder began with.
+func (r *review) specChanged(ctx context.Context) error {
+	then, err := coder.SpecAt(ctx, r.w.Repo, workspace.Commit(r.task.Base), r.task.SubTask)
+	if err != nil {
+		return err
+	}
+	a := code.SpecChangedAnomaly(r.task.ID, code.SpecPath(r.task.SpecRef), hash(then), hash(r.in.Spec))
+	return r.note(ctx, []message.Anomaly{a})
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// note logs anomalies the reviewer may log; the rest is told to whoever looks
+// at the step's output.
+func (r *review) note(ctx context.Context, anomalies []message.Anomaly) error {
+	for _, a := range anomalies {
+		a.Task = r.task.ID
+		if err := errors.Join(message.MayLog(message.CodeReviewer, a.Kind), a.Validate()); err != nil {
+			r.e.Log("its anomaly is not taken: %v", err)
+			continue
+		}
+		if _, err := r.e.Say(ctx, a); err != nil {
+			return err
+		}
+		r.logged = true
+	}
+	return nil
+}
+
+// hear takes notes of the reviewer's agent. A verdict is its answer, and
+// nothing else it could say.
+func (r *review) hear(ctx context.Context, body message.Body) (message.ID, error) {
+	a, ok := body.(message.Anomaly)
+	if !ok || a.Task != "" && a.Task != r.task.ID {
+		return "", &coder.NotYoursError{What: fmt.Sprintf("a code reviewer may not say %s", body.Type()), Do: "orch note anomaly; the verdict is the answer it ends with"}
+	}
+	a.Task = r.task.ID
+	if err := errors.Join(message.MayLog(message.CodeReviewer, a.Kind), a.Validate()); err != nil {
+		return "", &coder.NotYoursError{What: err.Error(), Do: "docs/messages.md lists the kinds, their fields, and who may log them"}
+	}
+	m, err := r.e.Say(ctx, a)
+	if err == nil {
+		r.logged = true
+	}
+	return m.ID, err
+}
+
+func (r *review) readDir() string { return r.w.Place.Review(r.goal.ID, r.task.ID, r.task.Review.Fence) }
+
+// checkDir is where checks may write what they like.
+func (r *review) checkDir() string { return r.readDir() + "-checks" }
+
+// clear removes what the review checked out.
+func (r *review) clear() error {
+	return errors.Join(workspace.Remove(r.readDir()), workspace.Remove(r.checkDir()))
+}
