@@ -26,20 +26,23 @@ func (p Part) render() string {
 // hash, so no text can hold the mark that would end it.
 func Fence(label, text string) string {
 	name := fenceName(label)
-	id := fenceID(text)
+	id := fenceID(text, shortHash)
 	return fmt.Sprintf("<<<%s %s\n%s\n%s %s>>>", name, id, text, id, name)
 }
 
-func fenceID(text string) string {
-	salted := text
-	for {
-		sum := sha256.Sum256([]byte(salted))
-		id := hex.EncodeToString(sum[:5])
-		if !strings.Contains(text, id) {
+// fenceID is a hash that does not occur in the text, not even in one that was
+// made to hold its own.
+func fenceID(text string, hash func(string) string) string {
+	for salted := text; ; salted += "." {
+		if id := hash(salted); !strings.Contains(text, id) {
 			return id
 		}
-		salted += "."
 	}
+}
+
+func shortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:5])
 }
 
 // fenceName is the label in capitals, ASCII only, at most 40 characters.

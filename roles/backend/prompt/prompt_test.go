@@ -255,6 +255,16 @@ func TestDataCanNotEndItsFence(t *testing.T) {
 	}
 }
 
+func TestATextThatHoldsItsOwnHashGetsAnother(t *testing.T) {
+	length := func(text string) string { return fmt.Sprint("id", len(text)) }
+	if got := fenceID("id5 id6 id7 id8", length); got != "id15" {
+		t.Errorf("got %s", got)
+	}
+	if got := fenceID("id3", length); got != "id4" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		sizes []int
