@@ -273,7 +273,7 @@ func (w *writer) removeAll(ids []string) error {
 			return err
 		}
 	}
-	return nil
+	return w.flush() // what is said again under such an id must not be taken for known
 }
 
 // remove takes every trace of an entry away.

@@ -146,3 +146,22 @@ func TestWeightsOutOfRangeAreBounded(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 }
+
+// What is removed may be said again under the same id, as the Dreamer does with
+// a contradiction that a person forgot. Indexed one by one or all at once, it
+// is there afterwards.
+func TestWhatIsSaidAgainAfterItWasRemovedIsThere(t *testing.T) {
+	w := newWorld(t)
+	m := w.megram(pairA, 0.9, 1, 0.05)
+	w.say(message.Human, message.MemoryForget{IDs: []string{m.ID}})
+	w.say(message.GGS, m)
+	before := w.export()
+	if got := w.potential(pairA); got.Attention != 0.9 {
+		t.Fatalf("indexed one by one: %+v", got)
+	}
+	w.close()
+	w.rebuild()
+	if after := w.export(); after != before {
+		t.Errorf("made again from the log:\n%s\nwas\n%s", after, before)
+	}
+}
