@@ -118,7 +118,24 @@ func (l *ledger) add(m message.Message) {
 		l.rounds[m.Goal]++
 	case message.StepEnded:
 		l.step(m.Goal, b)
+	case message.FinalResult:
+		if len(b.Spent) > 0 { // on asking for the next moves, beside any step
+			l.step(m.Goal, asStep(b))
+		}
 	}
+}
+
+// asStep books what the controller spent with a result as if a step had.
+func asStep(f message.FinalResult) message.StepEnded {
+	b := message.StepEnded{Role: message.GGS, Subject: string(f.TaskID), Spent: f.Spent}
+	for _, s := range f.Spent {
+		b.Cost += s.Cost
+		b.Usage.ModelCalls += s.Usage.ModelCalls
+		b.Usage.InputTokens += s.Usage.InputTokens
+		b.Usage.CachedTokens += s.Usage.CachedTokens
+		b.Usage.OutputTokens += s.Usage.OutputTokens
+	}
+	return b
 }
 
 func (l *ledger) step(goal message.GoalID, b message.StepEnded) {

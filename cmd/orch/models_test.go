@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"orch/blackboard/message"
 	"orch/roles/backend/fakemodel"
 )
 
@@ -171,4 +172,20 @@ func TestAModelBringsAGoalToItsEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// bodies reads every message of a type from the log.
+func bodies[T any](t *testing.T, root string, typ message.Type) (all []T) {
+	t.Helper()
+	r := orch(t, root, "log", "--type", string(typ), "--json")
+	for line := range strings.Lines(r.out) {
+		var m struct {
+			Payload T `json:"payload"`
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, m.Payload)
+	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,7 +12,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/backend/agent"
 	"orch/roles/ggs"
+	"orch/roles/process"
 )
 
 func newGGS(a *app) *cobra.Command {
@@ -74,6 +77,12 @@ func (a *app) ggs(ctx context.Context) error {
 			return policy, p, err
 		},
 	}
+	exe, err := executable()
+	if err != nil {
+		return err
+	}
+	r.Moves = a.adviser(cfg, agent.World{Environ: os.Environ(), Workspace: root, Now: time.Now, Process: process.Spec{
+		GraceMS: cfg.Limits.GraceMS, Session: true, Guard: []string{exe, "guard", "--"}}})
 	if err := r.Run(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -170,8 +170,11 @@ func (a *app) keeps(b *blackboard.Board, cfg config.Config, c supervisor.Claim) 
 	if err != nil {
 		a.warn(err)
 	}
-	var names []string
-	for _, e := range choose.Chain(cfg, in, c.Activation.Key.Role) {
+	return keepsOf(choose.Chain(cfg, in, c.Activation.Key.Role))
+}
+
+func keepsOf(chain []choose.Entry) (names []string) {
+	for _, e := range chain {
 		if key := e.KeyEnv(); key != "" {
 			names = append(names, key)
 		}

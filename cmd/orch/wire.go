@@ -122,9 +122,10 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	}
 	root := s.Root()
 	hooks := supervisor.Hooks{Dir: filepath.Join(s.Dir(), blackboard.HooksDir), Root: root, LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn}
-	resident := func(name string, args ...string) supervisor.Resident {
+	resident := func(name string, role message.Role, args ...string) supervisor.Resident {
 		argv := slices.Concat([]string{exe, "-C", root}, flags, args)
-		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Log: filepath.Join(s.Dir(), blackboard.RunDir, name+".log"), GraceMS: cfg.Limits.GraceMS}
+		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Secrets: a.residentKeeps(s.Board, cfg, role),
+			Log: filepath.Join(s.Dir(), blackboard.RunDir, name+".log"), GraceMS: cfg.Limits.GraceMS}
 	}
 	sv := &supervisor.Supervisor{
 		Starter: supervisor.Starter{
@@ -134,8 +135,8 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Config: cfg, Goal: goal,
 		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags,
 			Keeps: func(c supervisor.Claim) []string { return a.keeps(s.Board, cfg, c) }},
-		Residents: []supervisor.Resident{resident("ggs", "ggs", "--attached"), resident("memory", "memory", "serve", "--attached"),
-			resident("auditor", "auditor", "--attached")},
+		Residents: []supervisor.Resident{resident("ggs", message.GGS, "ggs", "--attached"),
+			resident("memory", message.Memory, "memory", "serve", "--attached"), resident("auditor", message.Auditor, "auditor", "--attached")},
 		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
 		Hooks:  hooks,
 		Warn:   a.warn,
@@ -150,7 +151,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 
 // withCode adds to a supervisor what a coding goal needs: worktrees, the
 // process that merges, and an eye on the person's checkout.
-func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config, resident func(name string, args ...string) supervisor.Resident) error {
+func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config, resident func(name string, role message.Role, args ...string) supervisor.Resident) error {
 	ctx := context.Background() // only files and git on this machine are asked
 	p, err := a.codeOf(ctx, s.Board, cfg, sv.Goal)
 	if err != nil || p == nil {
@@ -162,7 +163,7 @@ func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config,
 	}
 	sv.Worktrees = p
 	sv.Spawner = watched{sv.Spawner, guard}
-	sv.Residents = append(sv.Residents, resident("integrate", "integrate", "--attached"))
+	sv.Residents = append(sv.Residents, resident("integrate", message.Supervisor, "integrate", "--attached"))
 	return nil
 }
 

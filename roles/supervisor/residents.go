@@ -32,7 +32,8 @@ type ResidentProcess struct {
 	Argv    []string
 	Root    string
 	Env     []string
-	Log     string // file for its standard error, for people
+	Secrets []string // variables it needs although they are secret
+	Log     string   // file for its standard error, for people
 	GraceMS int64
 }
 
@@ -55,7 +56,7 @@ func (r *ResidentProcess) Keep(ctx context.Context) error {
 	wait := restartAfter
 	for {
 		began := time.Now()
-		process.Run(ctx, process.Spec{Argv: r.Argv, Dir: r.Root, Env: process.ScrubEnv(r.Env), Stdin: lifeline,
+		process.Run(ctx, process.Spec{Argv: r.Argv, Dir: r.Root, Env: process.ScrubEnv(r.Env, r.Secrets...), Stdin: lifeline,
 			GraceMS: r.GraceMS, Session: true, Stderr: log, Marker: process.Marker(fmt.Sprintf("resident-%d", os.Getpid()))})
 		if ctx.Err() != nil {
 			return nil

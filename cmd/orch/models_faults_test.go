@@ -1,0 +1,274 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"orch/blackboard/message"
+	"orch/roles/backend/fakemodel"
+)
+
+// faults are the ways in which a model server fails a role.
+var faults = map[string]fakemodel.Reply{
+	"401":          broken(fakemodel.Fault{Kind: fakemodel.Status, Status: 401}),
+	"403":          broken(fakemodel.Fault{Kind: fakemodel.Status, Status: 403}),
+	"404":          broken(fakemodel.Fault{Kind: fakemodel.Status, Status: 404}),
+	"500":          broken(fakemodel.Fault{Kind: fakemodel.Status, Status: 500}),
+	"529":          broken(fakemodel.Fault{Kind: fakemodel.Status, Status: 529}),
+	"hangup":       broken(fakemodel.Fault{Kind: fakemodel.Hangup}),
+	"reset":        broken(fakemodel.Fault{Kind: fakemodel.Reset}),
+	"silence":      broken(fakemodel.Fault{Kind: fakemodel.Silent}),
+	"then silence": broken(fakemodel.Fault{Kind: fakemodel.SilentMiddle}),
+	"garbage":      broken(fakemodel.Fault{Kind: fakemodel.Garbage}),
+	"half":         broken(fakemodel.Fault{Kind: fakemodel.Half}),
+	"empty":        broken(fakemodel.Fault{Kind: fakemodel.Empty}),
+	"10 MB":        broken(fakemodel.Fault{Kind: fakemodel.Huge, Bytes: 10 << 20}),
+	"error event":  broken(fakemodel.Fault{Kind: fakemodel.StreamError, Status: 500}),
+	"wrong schema": *text(`{"answer":"yes, certainly, all of it passes"}`),
+	"refusal":      {Refusal: "I would rather not."},
+	"no answer":    *text("I have done everything you asked for. It passes."),
+}
+
+func broken(f fakemodel.Fault) fakemodel.Reply { return fakemodel.Reply{Fault: f} }
+
+// mend are the faults that only a person can do something about.
+var mend = map[string]bool{"401": true, "403": true, "404": true}
+
+// A planner that fails keeps the goal open and shows it to a person; one whose
+// key is wrong is not tried a second time.
+func TestAFaultOfThePlannerIsShown(t *testing.T) {
+	for name, fault := range faults {
+		for _, b := range backends[:2] {
+			t.Run(name+" "+b.name, func(t *testing.T) {
+				srv := serve(t, []fakemodel.Rule{{Name: "fault", When: fakemodel.When{System: asPlanner}, Reply: &fault}}, greeting())
+				root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, plan_rejections: 1", 1))
+				r := orch(t, root, "run", "--max-replans", "1", "greet me")
+				ends := ended(t, root, message.Planner)
+				switch {
+				case mend[name]:
+					r.want(t, 4, "needs-you", "orch resume")
+					if last := ends[len(ends)-1]; last.Class != message.EndAgain || len(ends) != 2 {
+						t.Errorf("%d planner steps, the last ended as %s", len(ends), last.Class)
+					}
+				case r.code == 4:
+					r.want(t, 4, "failed 1 times", "orch retry")
+				default:
+					r.want(t, 3, "abandon") // an answer that can not be read is a plan that failed
+				}
+				nothingAccepted(t, root, r)
+			})
+		}
+	}
+}
+
+// An executor that fails fails its attempt as environmental, and says so.
+func TestAFaultOfTheExecutorFailsTheAttempt(t *testing.T) {
+	for name, fault := range faults {
+		for _, b := range backends[:2] {
+			t.Run(name+" "+b.name, func(t *testing.T) {
+				srv := serve(t, []fakemodel.Rule{{Name: "fault", When: fakemodel.When{System: asExecutor}, Reply: &fault}}, greeting())
+				root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, corrections: 0", 1))
+				r := orch(t, root, "run", "--max-replans", "1", "greet me")
+				if mend[name] {
+					r.want(t, 4, "needs-you")
+				} else {
+					r.want(t, 3, "abandon")
+					for _, e := range results(t, root) {
+						if e.Status != message.Failed || e.Reason == "" && e.Infeasible == "" {
+							t.Errorf("the attempt says %q: %q", e.Status, e.Reason)
+						}
+						if e.Class != message.Environmental && name != "refusal" {
+							t.Errorf("the attempt failed as %s: %s", e.Class, e.Reason)
+						}
+					}
+				}
+				nothingAccepted(t, root, r)
+			})
+		}
+	}
+}
+
+// A judge that fails never passes anything.
+func TestAFaultOfAJudgePassesNothing(t *testing.T) {
+	for name, fault := range faults {
+		for _, b := range backends[:2] {
+			t.Run(name+" "+b.name, func(t *testing.T) {
+				srv := serve(t, []fakemodel.Rule{{Name: "fault", When: fakemodel.When{System: asValidator}, Reply: &fault}}, greeting())
+				root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, corrections: 0", 1))
+				r := orch(t, root, "run", "--max-replans", "1", "--strict", "greet me")
+				if mend[name] {
+					r.want(t, 4, "needs-you")
+				} else {
+					r.want(t, 3, "abandon")
+				}
+				nothingAccepted(t, root, r)
+			})
+		}
+	}
+}
+
+func nothingAccepted(t *testing.T, root string, r ran) {
+	t.Helper()
+	if strings.Contains(r.out, "result      accept") || strings.Contains(r.out, "result      success") {
+		t.Errorf("it was accepted:\n%s", r.out)
+	}
+	orch(t, root, "verify").want(t, 0)
+	if left := running(t, root); len(left) > 0 {
+		t.Errorf("left running: %q", left)
+	}
+}
+
+func ended(t *testing.T, root string, role message.Role) (all []message.StepEnded) {
+	t.Helper()
+	for _, e := range bodies[message.StepEnded](t, root, "StepEnded") {
+		if e.Role == role {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func results(t *testing.T, root string) []message.ExecutionResult {
+	t.Helper()
+	all := bodies[message.ExecutionResult](t, root, "ExecutionResult")
+	if len(all) == 0 {
+		t.Error("there is no result of an attempt")
+	}
+	return all
+}
+
+// running lists the processes that work in a directory.
+func running(t *testing.T, root string) (left []string) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		dir, err := os.Readlink(link)
+		if err != nil || dir != root && !strings.HasPrefix(dir, root+"/") {
+			continue
+		}
+		cmdline, err := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+		if err == nil {
+			left = append(left, strings.ReplaceAll(string(cmdline), "\x00", " "))
+		}
+	}
+	return left
+}
+
+// limited answers 429 to the planner so many times.
+func limited(times int, retryAfter string) fakemodel.Rule {
+	return fakemodel.Rule{Name: "limit", When: fakemodel.When{System: asPlanner}, Times: times,
+		Reply: &fakemodel.Reply{Fault: fakemodel.Fault{Kind: fakemodel.Status, Status: 429, RetryAfter: retryAfter}}}
+}
+
+func TestALimitIsWaitedFor(t *testing.T) {
+	for _, b := range backends[:2] {
+		t.Run(b.name, func(t *testing.T) {
+			srv := serve(t, []fakemodel.Rule{limited(1, "3")}, greeting())
+			root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, model_wait_ms: 100", 1))
+			began := time.Now()
+			orch(t, root, "run", "greet me").want(t, 0, "limit", "result      accept")
+			if took := time.Since(began); took < 2*time.Second {
+				t.Errorf("it waited %s, told to wait 3 s", took)
+			}
+			limits := bodies[message.LimitReached](t, root, "LimitReached")
+			if len(limits) != 1 || !strings.HasPrefix(limits[0].Account, b.backend+"/127.0.0.1:") {
+				t.Errorf("limits %+v", limits)
+			}
+			for _, e := range ended(t, root, message.Planner) {
+				if e.Class != message.EndDone && e.Class != message.EndAgain {
+					t.Errorf("a limit ended a step as %s", e.Class)
+				}
+			}
+			if final := bodies[message.FinalResult](t, root, "FinalResult"); len(final) != 1 || final[0].Replans != 0 {
+				t.Errorf("final %+v", final)
+			}
+		})
+	}
+}
+
+// A limit that does not say how long it holds: the run stays up and asks nobody,
+// and Ctrl-C leaves nothing behind.
+func TestALimitWithoutAnEndIsNotAskedAbout(t *testing.T) {
+	srv := serve(t, []fakemodel.Rule{limited(0, "")}, greeting())
+	root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
+	cmd := orchCommand(root, "run", "greet me")
+	var said output
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the limit is shown", func() bool { return strings.Contains(said.String(), "limit ") })
+	until(t, "the step is closed", func() bool { return len(ended(t, root, message.Planner)) >= 2 })
+	asked := len(srv.Requests())
+	orch(t, root, "status").want(t, 0, "used up  openai/127.0.0.1:")
+	if now := len(srv.Requests()); now != asked {
+		t.Errorf("%d more questions while the account is used up", now-asked)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its exit code says more than its error
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit %d:\n%s", code, said.String())
+	}
+	if left := running(t, root); len(left) > 0 {
+		t.Errorf("left running: %q", left)
+	}
+}
+
+func TestCtrlCWhileAModelIsSilentLeavesNothing(t *testing.T) {
+	silent := faults["silence"]
+	srv := serve(t, []fakemodel.Rule{{Name: "silent", When: fakemodel.When{System: asExecutor}, Reply: &silent}}, greeting())
+	root := project(t, "models: {default: "+asked(srv, "anthropic", "", "true")+"}"+strings.Replace(quick, "model_idle_ms: 300", "model_idle_ms: 600000", 1))
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		cmd := orchCommand(root, "run", "--continue")
+		if signal == syscall.SIGINT {
+			cmd = orchCommand(root, "run", "greet me")
+		}
+		before := len(srv.Requests())
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the executor asks", func() bool {
+			all := srv.Requests()
+			return len(all) > before && strings.Contains(all[len(all)-1].System, asExecutor)
+		})
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // killed: its error is the signal
+		until(t, "everything is gone after "+signal.String(), func() bool { return len(running(t, root)) == 0 })
+	}
+	for _, e := range ended(t, root, message.Executor) {
+		if e.Class == message.EndCrash || e.Class == message.EndTimeout {
+			t.Errorf("being stopped counts as %s", e.Class)
+		}
+	}
+}
+
+func TestAFallbackTakesOver(t *testing.T) {
+	for name, fault := range faults {
+		if name == "garbage" || name == "half" || name == "empty" || name == "10 MB" || name == "wrong schema" || name == "refusal" || name == "no answer" {
+			continue // what was said is the fault: nobody else is asked
+		}
+		t.Run(name, func(t *testing.T) {
+			bad := serve(t, []fakemodel.Rule{{Name: "fault", Reply: &fault}})
+			good := serve(t, greeting())
+			entry := strings.TrimSuffix(asked(bad, "openai", "/v1", "true"), "}") + ", fallback: other}"
+			root := project(t, "models: {default: "+entry+", other: "+asked(good, "anthropic", "", "true")+"}"+quick)
+			orch(t, root, "run", "greet me").want(t, 0, "result      accept")
+			if n := len(bad.Requests()); n != 1 {
+				t.Errorf("the one that fails was asked %d times", n)
+			}
+		})
+	}
+}

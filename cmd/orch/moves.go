@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/backend/agent"
+	"orch/roles/backend/answer"
+	"orch/roles/backend/choose"
+	"orch/roles/backend/prompt"
+	"orch/roles/config"
+)
+
+// adviceWait bounds how long a result waits for a model's next moves.
+const adviceWait = 2 * time.Minute
+
+// adviser asks a model, if one is configured for the controller, what a person
+// could do after a goal was given up. The controller decides without it: any
+// failure here leaves the moves that follow from the evidence.
+func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, blackboard.Goal, message.FinalResult) ([]string, []message.Spent) {
+	return func(ctx context.Context, g blackboard.Goal, f message.FinalResult) ([]string, []message.Spent) {
+		chain := choose.Chain(cfg, g.Input, message.GGS)
+		if len(chain) == 0 || g.Spec == nil || capReached(cfg, g) {
+			return nil, nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, adviceWait)
+		defer cancel()
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		m := a.meter(cfg, stop)
+		moves, err := a.advice(ctx, cfg, chain, m, w, givenUp(g, f))
+		if err != nil {
+			fmt.Fprintf(a.err, "no next moves from a model: %v\n", err)
+		}
+		return moves, m.Spent()
+	}
+}
+
+// capReached tells whether a question more would pass the goal's cap.
+func capReached(cfg config.Config, g blackboard.Goal) bool {
+	limit := g.Input.Budget.MaxCost
+	if limit == 0 {
+		limit = cfg.Budget.MaxCost
+	}
+	return limit > 0 && g.Cost >= limit
+}
+
+func (a *app) advice(ctx context.Context, cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World, in prompt.GivenUp) ([]string, error) {
+	links, err := a.links(cfg, chain, w)
+	if err != nil {
+		return nil, err
+	}
+	p, err := prompt.ForNextMoves(in)
+	if err != nil {
+		return nil, err
+	}
+	got, err := choose.NewClient(m, links).Complete(ctx, p.Request())
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Moves []string `json:"next_moves"`
+	}
+	if err := answer.Parse(got.Text, p.Schema, &said); err != nil {
+		return nil, err
+	}
+	return said.Moves, nil
+}
+
+// givenUp is what a model is told of an abandoned goal.
+func givenUp(g blackboard.Goal, f message.FinalResult) prompt.GivenUp {
+	in := prompt.GivenUp{Spec: *g.Spec, Accomplished: f.Accomplished, Unmet: f.UnmetCriteria, Why: f.Rationale}
+	for _, p := range g.Plans {
+		for _, t := range p.Tasks {
+			if !t.Kept {
+				in.Tried = append(in.Tried, fmt.Sprintf("%s: %s on %s", t.Slot, t.Approach, t.Target))
+			}
+		}
+	}
+	return in
+}
+
+// residentKeeps names the secret variables that a resident's models need, over
+// all open goals.
+func (a *app) residentKeeps(b *blackboard.Board, cfg config.Config, role message.Role) []string {
+	inputs := []message.UserInput{{}}
+	err := b.View(context.Background(), func(st *blackboard.State) error {
+		for _, g := range st.OpenGoals() {
+			inputs = append(inputs, g.Input)
+		}
+		return nil
+	})
+	if err != nil {
+		a.warn(err)
+	}
+	var names []string
+	for _, in := range inputs {
+		names = append(names, keepsOf(choose.Chain(cfg, in, role))...)
+	}
+	return names
+}
