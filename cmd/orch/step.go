@@ -170,7 +170,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	if stopped := env.meter.Stopped(); stopped != nil && err != nil {
 		err = fmt.Errorf("%w: %w", step.ErrWaits, stopped)
 	}
-	r := supervisor.Report{Spent: env.meter.Spent(), Limits: env.meter.Limits(), Needs: env.meter.Needs()}
+	r := supervisor.Report{Spent: env.meter.Spent(), Needs: env.meter.Needs()}
 	r.Usage, r.Cost = env.meter.Total()
 	if err != nil {
 		r.Detail = err.Error()
@@ -223,7 +223,7 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 	began := time.Now()
 	report, acted := a.act(ctx, b.Board, root, c)
 	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
-		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Limits: report.Limits, Needs: report.Needs}
+		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return errors.Join(asStepExit(acted), st.End(closing, c, end))

@@ -42,6 +42,7 @@ func (a *app) meter(cfg config.Config, stop context.CancelCauseFunc) *choose.Met
 // the caps leave.
 func (a *app) stepMeter(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, stop context.CancelCauseFunc) (*choose.Meter, message.UserInput, error) {
 	m := a.meter(cfg, stop)
+	m.OnLimit = func(l message.LimitReached) { a.sayLimit(ctx, b, c, l) }
 	var in message.UserInput
 	policy := roles.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
@@ -53,6 +54,18 @@ func (a *app) stepMeter(ctx context.Context, b *blackboard.Board, cfg config.Con
 		return nil
 	})
 	return m, in, err
+}
+
+// sayLimit notes at once that an account is used up, since what this step said
+// before may have started the next one already.
+func (a *app) sayLimit(ctx context.Context, b *blackboard.Board, c supervisor.Claim, l message.LimitReached) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	k := c.Activation.Key
+	_, err := b.Append(ctx, message.Message{From: k.Role, To: message.All, Subject: k.Subject, Cause: k.Cause, Agent: c.Agent, Body: l})
+	if err != nil {
+		a.warn(fmt.Errorf("note that %s is used up: %w", l.Account, err))
+	}
 }
 
 // thinking puts together what a role of a goal thinks and acts with.

@@ -19,6 +19,20 @@ func thinking(s *Starter) {
 	}
 }
 
+// usedUp lets a step find the account used up.
+func (w *world) usedUp(until time.Time) {
+	w.t.Helper()
+	b, err := blackboard.Open(w.root, w.options("planner-9", message.Planner))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer b.Close()
+	m := message.Message{From: message.Planner, To: message.All, Subject: "g", Body: message.LimitReached{Account: "acct", Until: until, Reason: "429"}}
+	if _, err := b.Append(w.t.Context(), m); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
 	w := newWorld(t)
 	s := w.starter(1)
@@ -29,8 +43,8 @@ func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	until := w.Now().Add(time.Hour)
-	end := End{Exit: 42, Class: message.EndAgain, Limits: []message.LimitReached{{Account: "acct", Until: until, Reason: "429"}}}
-	if err := s.End(t.Context(), c, end); err != nil {
+	w.usedUp(until)
+	if err := s.End(t.Context(), c, End{Exit: 42, Class: message.EndAgain}); err != nil {
 		t.Fatal(err)
 	}
 	if due := w.due(s); len(due) != 1 || !due[0].NotBefore.Equal(until) {
@@ -87,7 +101,8 @@ func TestNothingChangedMeansNoStep(t *testing.T) {
 	started := make(chan struct{}, 100)
 	p := &spawner{play: func(context.Context, Claim) End {
 		started <- struct{}{}
-		return End{Exit: 42, Class: message.EndAgain, Limits: []message.LimitReached{{Account: "acct", Until: w.Now().Add(time.Hour), Reason: "429"}}}
+		w.usedUp(w.Now().Add(time.Hour))
+		return End{Exit: 42, Class: message.EndAgain}
 	}}
 	s := w.supervisor(p)
 	thinking(&s.Starter)
@@ -120,13 +135,13 @@ func TestNothingChangedMeansNoStep(t *testing.T) {
 }
 
 func TestWhatAStepReportsReachesItsEnd(t *testing.T) {
-	in := Report{Cost: 0.5, Needs: "n", Spent: []message.Spent{{Model: "m", Cost: 0.5}}, Limits: []message.LimitReached{{Account: "a"}}}
+	in := Report{Cost: 0.5, Needs: "n", Spent: []message.Spent{{Model: "m", Cost: 0.5}}}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := endOf(process.Result{Exit: 42}, raw)
-	if e.Class != message.EndAgain || e.Needs != "n" || len(e.Spent) != 1 || len(e.Limits) != 1 || e.Cost != 0.5 {
+	if e.Class != message.EndAgain || e.Needs != "n" || len(e.Spent) != 1 || e.Cost != 0.5 {
 		t.Errorf("got %+v", e)
 	}
 }

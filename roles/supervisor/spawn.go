@@ -27,12 +27,11 @@ const (
 
 // Report is what a step prints on standard output as its last act.
 type Report struct {
-	Usage  message.Usage          `json:"usage"`
-	Cost   float64                `json:"cost"`
-	Spent  []message.Spent        `json:"spent,omitempty"`  // by model
-	Limits []message.LimitReached `json:"limits,omitempty"` // accounts it found used up
-	Needs  string                 `json:"needs,omitempty"`  // what a person must mend first
-	Detail string                 `json:"detail,omitempty"`
+	Usage  message.Usage   `json:"usage"`
+	Cost   float64         `json:"cost"`
+	Spent  []message.Spent `json:"spent,omitempty"` // by model
+	Needs  string          `json:"needs,omitempty"` // what a person must mend first
+	Detail string          `json:"detail,omitempty"`
 }
 
 // Processes spawns steps as processes of this program.
@@ -94,7 +93,7 @@ func endOf(r process.Result, report []byte) End {
 	var said Report
 	if json.Unmarshal(bytes.TrimSpace(report), &said) == nil {
 		e.Usage, e.Cost, e.Detail = said.Usage, said.Cost, said.Detail
-		e.Spent, e.Limits, e.Needs = said.Spent, said.Limits, said.Needs
+		e.Spent, e.Needs = said.Spent, said.Needs
 	}
 	switch {
 	case r.Canceled:

@@ -158,8 +158,7 @@ type End struct {
 	DurationMS int64
 	Survivors  int
 	Spent      []message.Spent // by model
-	Limits     []message.LimitReached
-	Needs      string // what a person must mend before it is worth starting again
+	Needs      string          // what a person must mend before it is worth starting again
 }
 
 // NeedsPerson names the checkpoint of a step that a person must help.
@@ -187,24 +186,14 @@ func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	return s.release(ctx, c, e.Class)
 }
 
-// hold pauses accounts that are used up, and suspends the goal if a person must
-// mend something first.
+// hold suspends the goal of a step that a person must help first.
 func (s *Starter) hold(ctx context.Context, c Claim, e End) error {
-	var all []message.Body
-	for _, l := range e.Limits {
-		all = append(all, l)
+	if e.Needs == "" {
+		return nil
 	}
-	if e.Needs != "" {
-		all = append(all, message.CheckpointReached{Name: NeedsPerson, Reason: e.Needs})
-	}
-	for _, body := range all {
-		m := s.message(c.Activation, body)
-		if _, limit := body.(message.LimitReached); limit {
-			m.Goal = "" // an account serves every goal
-		}
-		if _, err := s.Board.Append(ctx, m); err != nil && !Refused(err) {
-			return fmt.Errorf("say why %s on %s waits: %w", c.Activation.Key.Role, c.Activation.Key.Subject, err)
-		}
+	_, err := s.Board.Append(ctx, s.message(c.Activation, message.CheckpointReached{Name: NeedsPerson, Reason: e.Needs}))
+	if err != nil && !Refused(err) {
+		return fmt.Errorf("say why %s on %s waits: %w", c.Activation.Key.Role, c.Activation.Key.Subject, err)
 	}
 	return nil
 }

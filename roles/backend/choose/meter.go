@@ -29,6 +29,9 @@ type Meter struct {
 	// when the step started.
 	Paused map[string]time.Time
 	Now    func() time.Time
+	// OnLimit is told of an account that is used up, before anybody else is
+	// asked; it may be nil.
+	OnLimit func(message.LimitReached)
 	// Stop ends the step; it is called at most once.
 	Stop context.CancelCauseFunc
 	Log  func(format string, args ...any)
@@ -133,15 +136,13 @@ func (m *Meter) pause(account string, until time.Time, reason string) {
 	} else if soon := now.Add(time.Second); until.Before(soon) {
 		until = soon
 	}
+	l := message.LimitReached{Account: account, Until: until.UTC(), Reason: reason}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := range m.limits {
-		if m.limits[i].Account == account {
-			m.limits[i].Until = until.UTC()
-			return
-		}
+	m.limits = append(m.limits, l)
+	m.mu.Unlock()
+	if m.OnLimit != nil {
+		m.OnLimit(l)
 	}
-	m.limits = append(m.limits, message.LimitReached{Account: account, Until: until.UTC(), Reason: reason})
 }
 
 // free tells whether an account can be used now.
