@@ -3,6 +3,7 @@ package blackboard
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"orch/blackboard/message"
 )
@@ -32,7 +33,7 @@ func (x *tx) stepStarting(b message.StepStarting) error {
 	}
 	a.Goal, a.Agent, a.Marker, a.Holder = x.m.Goal, b.Agent, b.Marker, b.Holder
 	a.Try, a.Reserve, a.Started = b.Try, b.Reserve, x.ref
-	a.Ended, a.Class, a.Exit = Ref{}, "", 0
+	a.Ended, a.Class, a.Exit, a.Detail = Ref{}, "", 0, ""
 	x.activations.put(key.key(), &a)
 	if x.m.Goal != "" {
 		m := x.meter(x.m.Goal)
@@ -93,6 +94,15 @@ func (x *tx) checkSpent(spent []message.Spent) error {
 		}
 	}
 	return nil
+}
+
+// cutDetail keeps what a checkpoint has room for; the log has the rest.
+func cutDetail(s string) string {
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func (x *tx) checkStart(b message.StepStarting) error {
@@ -157,7 +167,7 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	if err := x.checkSpent(b.Spent); err != nil {
 		return err
 	}
-	a.Ended, a.Class, a.Exit = x.ref, b.Class, b.Exit
+	a.Ended, a.Class, a.Exit, a.Detail = x.ref, b.Class, b.Exit, cutDetail(b.Detail)
 	switch b.Class {
 	case message.EndCrash, message.EndTimeout:
 		a.Crashes++

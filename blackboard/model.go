@@ -257,6 +257,7 @@ type Activation struct {
 	Ended   Ref             `json:"ended"` // zero while live
 	Class   string          `json:"class,omitempty"`
 	Exit    int             `json:"exit"`
+	Detail  string          `json:"detail,omitempty"` // what it said of its end
 }
 
 // Live tells whether the activation was started and not ended.

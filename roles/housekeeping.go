@@ -234,6 +234,9 @@ func (h *keeper) stuck(g blackboard.Goal) {
 		default:
 			continue
 		}
+		if a.Detail != "" {
+			why += ", last with: " + a.Detail
+		}
 		h.say(g.ID, string(g.ID), a.Ended.ID, message.CheckpointReached{
 			Name:   "step-crashed",
 			Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch retry %s", a.Role, a.Subject, why, g.ID, g.ID),

@@ -186,12 +186,14 @@ func TestAStepThatFailsTooOftenIsShown(t *testing.T) {
 		"killed for ever":    {was(key, message.EndKilled, 0, 5), "CheckpointReached/g"},
 		"done and no effect": {was(key, message.EndDone, 0, 0), "CheckpointReached/g"},
 	} {
+		c.last.Detail = "openai:m: unreachable"
 		b := &board{goals: []blackboard.Goal{perceived()}, activations: []blackboard.Activation{c.last}}
 		if got := chores(t, b, testPolicy, 0, 0); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		for _, m := range Housekeeping(b, testPolicy, alive, t0, 0) {
-			if body := m.Body.(message.CheckpointReached); !strings.Contains(body.Reason, "orch retry g") || m.Goal != "g" {
+			body := m.Body.(message.CheckpointReached)
+			if !strings.Contains(body.Reason, "orch retry g") || !strings.Contains(body.Reason, c.last.Detail) || m.Goal != "g" {
 				t.Errorf("%s: %+v does not say what to do", name, m)
 			}
 		}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"orch/blackboard/message"
 	"orch/roles/backend/fakemodel"
 )
 
@@ -151,5 +154,46 @@ func TestDoctorShowsWhatIsFoundAndUsed(t *testing.T) {
 	}
 	if strings.Contains(string(raw), "very-secret") {
 		t.Error("it shows a key")
+	}
+}
+
+// A stub on PATH is found and announced; the goal remembers it and its cap.
+func TestWhatIsFoundIsAnnouncedAndCapped(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "project")
+	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "bin", "codex"), "#!/bin/sh\nexit 1\n")
+	if err := os.Chmod(filepath.Join(root, "bin", "codex"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	in := func(args ...string) string {
+		cmd := orchCommand(root, args...)
+		cmd.Env = append(cmd.Env, discoverEnv+"=on", "PATH="+filepath.Join(root, "bin"))
+		raw, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, raw)
+		}
+		return string(raw)
+	}
+	if l, err := net.DialTimeout("tcp", "127.0.0.1:11434", 100*time.Millisecond); err == nil {
+		l.Close()
+		t.Log("an Ollama of this machine comes first")
+		return
+	}
+	said := in("run", "--later", "greet me")
+	for _, want := range []string{"nothing is configured, so every role uses the agent codex", "up to $5", "no cap can be kept"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in %s", want, said)
+		}
+	}
+	got := bodies[message.UserInput](t, root, "UserInput")
+	if len(got) != 1 || got[0].Found == nil || got[0].Found.Options["preset"] != "codex" || got[0].Budget.MaxCost != 5 {
+		t.Errorf("the goal remembers %+v", got)
+	}
+	// By name a playbook is taken at once, and a fact needs no thinking.
+	if said := in("run", "--later", "--playbook", "todo-report", "list them"); strings.Contains(said, "note:") {
+		t.Errorf("a playbook by name: %s", said)
 	}
 }
