@@ -18,13 +18,14 @@ type Auditor struct {
 	window Window
 	s      state
 	known  map[string]bool // ids of what was found
-	fresh  int             // index in s.Found of the first finding not yet taken
+	names  map[message.AgentID]agentName
+	fresh  int // index in s.Found of the first finding not yet taken
 }
 
 // New makes an auditor that has seen nothing. The window limits the figures;
 // findings are looked for in everything, since what came before decides.
 func New(p config.Audit, w Window) *Auditor {
-	return &Auditor{p: p, window: w, s: newState(), known: map[string]bool{}}
+	return &Auditor{p: p, window: w, s: newState(), known: map[string]bool{}, names: map[message.AgentID]agentName{}}
 }
 
 // Head is the last record that was observed.

@@ -30,31 +30,96 @@ func (r *Reader) Close() { r.scan.Close() }
 const lookAgain = 20 * time.Millisecond
 
 // CatchUp takes in everything that is in the log now, and says how much it was.
+// Reading and checking the lines goes on beside looking at them.
 func (r *Reader) CatchUp(ctx context.Context) (records int, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	full, empty := make(chan *batch, batches), make(chan *batch, batches)
+	for range batches {
+		empty <- &batch{}
+	}
+	failed := make(chan error, 1)
+	go func() {
+		defer close(full)
+		failed <- r.fill(ctx, full, empty)
+	}()
+	for b := range full {
+		for i := range b.seen {
+			records += r.see(&b.seen[i])
+		}
+		empty <- b
+	}
+	cancel()
+	return records, <-failed
+}
+
+// batch is a part of the log on its way from reading to looking.
+type batch struct {
+	seen     []sighting
+	payloads []byte
+}
+
+type sighting struct {
+	record journal.Record
+	flaw   *journal.Flaw
+}
+
+const (
+	batches      = 4
+	batchRecords = 256
+	batchBytes   = 256 << 10
+)
+
+// take copies a record, whose payload is the reader's.
+func (b *batch) take(rec journal.Record, flaw *journal.Flaw) {
+	at := len(b.payloads)
+	b.payloads = append(b.payloads, rec.Payload...)
+	rec.Payload = b.payloads[at:len(b.payloads):len(b.payloads)]
+	b.seen = append(b.seen, sighting{rec, flaw})
+}
+
+func (b *batch) isFull() bool { return len(b.seen) >= batchRecords || len(b.payloads) >= batchBytes }
+
+// fill reads to the end of the log.
+func (r *Reader) fill(ctx context.Context, full chan<- *batch, empty <-chan *batch) error {
 	for idle := 0; idle < 2; {
-		rec, flaw, ok, err := r.scan.Next()
-		switch {
-		case err != nil:
-			return records, err
-		case flaw != nil:
-			r.Auditor.ObserveFlaw(*flaw)
-			continue
-		case !ok:
-			if idle++; idle < 2 && !sleep(ctx, lookAgain) {
-				return records, ctx.Err()
+		b := <-empty
+		b.seen, b.payloads = b.seen[:0], b.payloads[:0]
+		for !b.isFull() {
+			rec, flaw, ok, err := r.scan.Next()
+			if err != nil {
+				full <- b // what came before it counts
+				return err
 			}
-			continue
+			if !ok && flaw == nil {
+				idle++
+				break
+			}
+			idle = 0
+			b.take(rec, flaw)
 		}
-		idle = 0
-		if hash, noted := r.pins[rec.Seq]; noted && hash != rec.Hash {
-			r.Auditor.Rewritten(journal.Head{Seq: rec.Seq, Hash: hash}, rec.Head())
+		full <- b
+		if idle == 1 && !sleep(ctx, lookAgain) {
+			return ctx.Err()
 		}
-		r.Auditor.ObserveRecord(rec)
-		if records++; records%1024 == 0 && ctx.Err() != nil {
-			return records, ctx.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
-	return records, nil
+	return nil
+}
+
+// see looks at what was read.
+func (r *Reader) see(s *sighting) (records int) {
+	if s.flaw != nil {
+		r.Auditor.ObserveFlaw(*s.flaw)
+		return 0
+	}
+	rec := s.record
+	if hash, noted := r.pins[rec.Seq]; noted && hash != rec.Hash {
+		r.Auditor.Rewritten(journal.Head{Seq: rec.Seq, Hash: hash}, rec.Head())
+	}
+	r.Auditor.ObserveRecord(rec)
+	return 1
 }
 
 // Lost reports pins behind the end of the log. It is asked when all of it is read.

@@ -82,7 +82,7 @@ func (a *Auditor) spoken(m message.Message, t message.Type) {
 	if err := message.Route(t, m.From, m.To); err != nil {
 		why = err.Error()
 	} else if m.From != message.Board && m.Agent != "" {
-		why = wrongName(m, t)
+		why = a.wrongName(m, t)
 	}
 	if why != "" {
 		a.find(Finding{Kind: BoundaryViolation, Severity: Critical, Goal: m.Goal, Subject: m.Subject, Role: m.From, Agent: m.Agent,
@@ -90,11 +90,31 @@ func (a *Auditor) spoken(m message.Message, t message.Type) {
 	}
 }
 
-func wrongName(m message.Message, t message.Type) string {
-	role, err := message.ParseAgent(m.Agent)
+// agentName is what an agent's id says about it.
+type agentName struct {
+	role message.Role
+	err  error
+}
+
+// nameOf parses an agent's id; a long log names few agents many times.
+func (a *Auditor) nameOf(id message.AgentID) agentName {
+	n, known := a.names[id]
+	if !known {
+		n.role, n.err = message.ParseAgent(id)
+		if len(a.names) >= maxTalkers {
+			clear(a.names)
+		}
+		a.names[id] = n
+	}
+	return n
+}
+
+func (a *Auditor) wrongName(m message.Message, t message.Type) string {
+	name := a.nameOf(m.Agent)
+	role := name.role
 	switch {
-	case err != nil:
-		return err.Error()
+	case name.err != nil:
+		return name.err.Error()
 	case role == m.From, m.From == message.Human && slices.Contains(byHand, t):
 		return ""
 	}

@@ -43,6 +43,8 @@ func child(ctx context.Context, args []string) error {
 		return childOpen(ctx, args[0])
 	case "replay":
 		return childReplay(ctx, args[0])
+	case "audit":
+		return childAudit(ctx, args[0])
 	}
 	return fmt.Errorf("no child does %q", what)
 }
@@ -126,23 +128,28 @@ func (h *helper) kill() {
 
 // result runs a child to its end and reads the numbers that it prints.
 func (b *bench) result(ctx context.Context, args ...string) ([]int64, error) {
+	numbers, _, err := b.resultAndCPU(ctx, args...)
+	return numbers, err
+}
+
+// resultAndCPU is result, with the CPU time of the whole child.
+func (b *bench) resultAndCPU(ctx context.Context, args ...string) (numbers []int64, cpu time.Duration, err error) {
 	h, err := b.start(ctx, args...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	said, err := h.wait()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var numbers []int64
 	for _, word := range strings.Fields(said) {
 		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("child %s said %q: %w", args[0], said, err)
+			return nil, 0, fmt.Errorf("child %s said %q: %w", args[0], said, err)
 		}
 		numbers = append(numbers, n)
 	}
-	return numbers, nil
+	return numbers, h.cmd.ProcessState.UserTime() + h.cmd.ProcessState.SystemTime(), nil
 }
 
 // together starts the same work in several processes and returns how long it

@@ -76,6 +76,7 @@ var bars = []bar{
 	{7, "open after a crash", measureOpen},
 	{8, "full replay", measureReplay},
 	{9, "idle orch run", measureIdle},
+	{10, "audit of a long log", measureAudit},
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
