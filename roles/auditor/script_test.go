@@ -68,13 +68,18 @@ func (s *script) say(body message.Body, w said) uint64 {
 func (s *script) wait(d time.Duration) { s.now = s.now.Add(d) }
 
 // audit reads the script from its first message, and again from a snapshot taken
-// after every message: what is found must not depend on where reading stopped.
+// again and again: what is found must not depend on where reading stopped.
 func (s *script) audit(p config.Audit) []Finding {
 	s.t.Helper()
 	whole := New(p, Window{})
 	parts := New(p, Window{})
-	for _, r := range s.records {
+	every := 1 + len(s.records)/200
+	for i, r := range s.records {
 		whole.ObserveRecord(r)
+		if i%every != 0 {
+			parts.ObserveRecord(r)
+			continue
+		}
 		raw, err := parts.Save()
 		if err != nil {
 			s.t.Fatal(err)
