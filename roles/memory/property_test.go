@@ -72,9 +72,18 @@ func TestTheStoreSaysWhatTheLogSays(t *testing.T) {
 			"dream": func(t *rapid.T) {
 				w.dream(rapid.SampledFrom([][]Phase{nil, {Forget}, {Bankrupt}, {Consolidate}, {Contradict}}).Draw(t, "phases")...)
 			},
-			"reopen":  func(t *rapid.T) { w.close(); w.open() },
-			"crash":   func(t *rapid.T) { w.crash() },
-			"rebuild": func(t *rapid.T) { w.close(); w.rebuild() },
+			"begin anew": func(t *rapid.T) {
+				switch rapid.SampledFrom([]string{"reopen", "crash", "rebuild"}).Draw(t, "how") {
+				case "reopen":
+					w.close()
+					w.open()
+				case "crash":
+					w.crash()
+				case "rebuild":
+					w.close()
+					w.rebuild()
+				}
+			},
 			"fall behind": func(t *rapid.T) {
 				p := pair()
 				w.write(message.GGS, message.Megram{ID: w.id(), Level: LevelM, CreatedAt: w.now, Space: p.Space, Entity: p.Entity, F: 0.85, Sigma: -1, K: 0.05})

@@ -62,17 +62,20 @@ const (
 )
 
 // dbOptions open strict: what does not check out is an error, never passed
-// over. Tables and buffers are larger than usual, because a pass reads all.
+// over. Buffers, tables and the first level are larger than usual: what is
+// written about one memory lies all over the key space, so every merge of fresh
+// tables rewrites the whole first level, and is better rare.
 func (o Options) dbOptions() *opt.Options {
 	return &opt.Options{
 		Strict:                 opt.StrictAll,
 		Filter:                 filter.NewBloomFilter(10),
 		BlockCacheCapacity:     32 << 20, // the filters and indexes of a million memories
 		WriteBuffer:            o.bufferBytes,
-		CompactionTableSize:    4 << 20,
-		CompactionTotalSize:    64 << 20,
-		WriteL0SlowdownTrigger: 12,
-		WriteL0PauseTrigger:    24,
+		CompactionTableSize:    8 << 20,
+		CompactionTotalSize:    256 << 20,
+		CompactionL0Trigger:    8,
+		WriteL0SlowdownTrigger: 24,
+		WriteL0PauseTrigger:    48,
 		OpenFilesCacheCapacity: 128,
 	}
 }
