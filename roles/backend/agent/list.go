@@ -87,5 +87,5 @@ func Version(ctx context.Context, w World, p cli.Preset, path string) string {
 	if !r.OK() {
 		return ""
 	}
-	return versionText.FindString(string(r.Output()))
+	return strings.TrimRight(versionText.FindString(string(r.Output())), ".")
 }
