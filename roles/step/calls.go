@@ -62,6 +62,9 @@ func Evidence(c message.ToolCall) string {
 
 // command is what a person would call the input: a shell command as typed.
 func command(c message.ToolCall) string {
+	if c.Observed {
+		return c.Target
+	}
 	var shell tool.ShellInput
 	if c.Tool == string(tool.Shell) && json.Unmarshal(c.Input, &shell) == nil {
 		return shell.Command
