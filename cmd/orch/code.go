@@ -21,6 +21,11 @@ import (
 // codeProfile is the name of the profile of coders and reviewers.
 const codeProfile = "code"
 
+// codeIsWhole tells whether every role of the coding profile is built. The
+// planner does not yet plan for coders, nor answer what wakes it; see
+// docs/pair.md.
+const codeIsWhole = false
+
 // codeProject is the repository a coding goal works on, and where its coders work.
 type codeProject struct {
 	repo  workspace.Repo

@@ -114,7 +114,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 // check refuses contradictions before anything is touched.
 func (f runFlags) check(args []string) error {
 	switch {
-	case f.profile == "mission", f.profile == codeProfile && acts[message.Coder] == nil:
+	case f.profile == "mission", f.profile == codeProfile && !codeIsWhole:
 		return usagef("orch run \"…\" uses --profile task", "profile %s is not part of this build", f.profile)
 	case f.profile != "task" && f.profile != codeProfile:
 		return usagef("allowed: task, code", "unknown profile %q", f.profile)

@@ -18,6 +18,8 @@ import (
 	"orch/blackboard/message"
 	"orch/roles"
 	"orch/roles/agentvalidator"
+	"orch/roles/coder"
+	"orch/roles/codereviewer"
 	"orch/roles/config"
 	"orch/roles/executor"
 	"orch/roles/metavalidator"
@@ -34,6 +36,8 @@ var acts = map[message.Role]func(context.Context, *step.Env) error{
 	message.Executor:       executor.Run,
 	message.AgentValidator: agentvalidator.Run,
 	message.MetaValidator:  metavalidator.Run,
+	message.Coder:          coder.Run,
+	message.CodeReviewer:   codereviewer.Run,
 }
 
 // alsoSpeaks are the further names a role's step may use.
@@ -57,7 +61,7 @@ and claims it; if nothing is due while a goal is open, it exits with 42.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			role := message.Role(args[0])
 			if _, ok := acts[role]; !ok {
-				return usagef("perceiver, planner, executor, agent-validator, meta-validator; ggs runs as `orch ggs`", "no steps for role %q", role)
+				return usagef("perceiver, planner, executor, agent-validator, meta-validator, coder, code-reviewer; ggs runs as `orch ggs`", "no steps for role %q", role)
 			}
 			ctx := c.Context()
 			if f.lifeline {

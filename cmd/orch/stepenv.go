@@ -31,6 +31,7 @@ type stepWorld struct {
 	*step.Env
 	meter   *choose.Meter
 	scratch string
+	ears    *step.Ears
 	stop    func() // of the step's socket
 }
 
@@ -44,10 +45,13 @@ func (w stepWorld) close() {
 // say what its role may say. Only steps that start commands have one.
 func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string, spec *process.Spec) error {
 	w.stop = func() {}
-	if !roles.Holds(role) {
+	if !roles.Holds(role) && role != message.CodeReviewer {
 		return nil
 	}
 	path, stop, err := socket.Serve(ctx, socket.Dir(marker), func(ctx context.Context, body message.Body) (message.ID, error) {
+		if role != message.Executor { // coders and reviewers ask; what they may say their step decides
+			return w.ears.Hear(ctx, body)
+		}
 		m, err := w.Say(ctx, body)
 		return m.ID, err
 	})
@@ -81,12 +85,16 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	// Output is progress: while a command says something, its task stays claimed.
 	heart := &step.Heart{}
 	spec.OnOutput = func([]byte) { heart.Beat("output") }
-	world := stepWorld{meter: meter, scratch: scratch}
+	world := stepWorld{meter: meter, scratch: scratch, ears: &step.Ears{}}
 	if err := world.listen(ctx, c.Activation.Key.Role, c.Marker, &spec); err != nil {
 		return stepWorld{}, err
 	}
-	think, err := a.thinking(cfg, input, c.Activation.Key.Role, meter,
-		agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now})
+	agents := agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now}
+	think, err := a.thinking(cfg, input, c.Activation.Key.Role, meter, agents)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	code, err := a.codeEnv(ctx, b, cfg, c, input, meter, agents, world.ears)
 	if err != nil {
 		return stepWorld{}, err
 	}
@@ -100,8 +108,8 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		Board: b, Key: c.Activation.Key, Goal: c.Activation.Goal, Agent: c.Agent, Fence: c.Fence,
 		Workspace: root, Values: string(values),
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
-		PlannedBy: think.planned,
-		Box:       box,
+		PlannedBy: think.planned, Code: code,
+		Box: box,
 		Checks: func(ctx context.Context, ch check.Check) check.Verdict {
 			return check.Run(ctx, ch, check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
 		},

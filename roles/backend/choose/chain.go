@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"orch/blackboard/message"
 	"orch/roles/backend"
 	"orch/roles/backend/model"
 )
@@ -140,34 +141,46 @@ func NewExecutor(m *Meter, links []Acting) *Executor { return &Executor{m, links
 // Execute does one attempt. An entry that failed for a reason that another
 // would not have hands the attempt on.
 func (x *Executor) Execute(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
-	if err := x.meter.spendable(); err != nil {
-		return backend.Execution{}, err
+	return inTurn(ctx, x.meter, len(x.links), func(i int) (Entry, bool) { return x.links[i].Entry, x.links[i].Metered },
+		func(i int) (backend.Execution, message.Usage, *float64, error) {
+			done, err := x.links[i].Executor.Execute(ctx, in, tools)
+			return done, done.Usage, done.Cost, err
+		})
+}
+
+// inTurn lets the first free entry do something whole. An entry that failed
+// for a reason that another would not have hands it on.
+func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entry, metered bool), do func(int) (T, message.Usage, *float64, error)) (T, error) {
+	var none T
+	if err := m.spendable(); err != nil {
+		return none, err
 	}
 	var errs []error
-	for i, l := range x.links {
-		if !x.meter.free(l.Account()) {
-			errs = append(errs, &model.Error{Kind: model.Limit, Model: l.Title(), Account: l.Account(), Detail: "the account is paused"})
+	for i := range n {
+		e, metered := entry(i)
+		if !m.free(e.Account()) {
+			errs = append(errs, &model.Error{Kind: model.Limit, Model: e.Title(), Account: e.Account(), Detail: "the account is paused"})
 			continue
 		}
-		done, err := l.Executor.Execute(ctx, in, tools)
+		done, usage, usd, err := do(i)
 		if err == nil {
-			if !l.Metered {
-				x.meter.add(l.Entry, l.Title(), done.Usage, done.Cost)
+			if !metered {
+				m.add(e, e.Title(), usage, usd)
 			}
 			return done, nil
 		}
-		if !l.Metered {
-			x.meter.failed(l.Entry, l.Title(), err)
+		if !metered {
+			m.failed(e, e.Title(), err)
 		}
-		if ctx.Err() != nil || !x.meter.after(err, l.Entry) {
+		if ctx.Err() != nil || !m.after(err, e) {
 			return done, err
 		}
 		errs = append(errs, err)
-		if i+1 < len(x.links) && x.meter.free(l.Account()) {
-			x.meter.pause(l.Account(), time.Time{}, "it failed, and a fallback took over")
+		if i+1 < n && m.free(e.Account()) {
+			m.pause(e.Account(), time.Time{}, "it failed, and a fallback took over")
 		}
 	}
-	return backend.Execution{}, x.meter.exhausted(errs)
+	return none, m.exhausted(errs)
 }
 
 // Waits tells whether an error only means that the step is to be started again later.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/backend/agent"
+	"orch/roles/backend/choose"
+	"orch/roles/check"
+	"orch/roles/config"
+	"orch/roles/process"
+	"orch/roles/step"
+	"orch/roles/supervisor"
+)
+
+// codeEnv is what a step of a coder or reviewer gets beside the rest; nil for
+// other roles.
+func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World, ears *step.Ears) (*step.Code, error) {
+	role := c.Activation.Key.Role
+	if role != message.Coder && role != message.CodeReviewer {
+		return nil, nil
+	}
+	p, err := a.codeOf(ctx, b, cfg, c.Activation.Goal)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, fmt.Errorf("goal %s is not a coding goal", c.Activation.Goal)
+	}
+	redact := blackboard.NewRedactor(os.Environ())
+	code := &step.Code{
+		Repo: p.repo, Place: p.place, Integration: p.ref, Ears: ears, Env: []string{supervisor.AgentEnv + "=" + string(c.Agent)},
+		Checks: func(ctx context.Context, dir string, ch check.Check) check.Verdict {
+			return check.Run(ctx, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: w.Process, Redact: redact})
+		},
+		TestCommand: func(dir string) (string, error) { return a.testCommand(cfg.Code, dir) },
+		Blob: func(hash string) ([]byte, error) {
+			return os.ReadFile(filepath.Join(b.GoalDir(c.Activation.Goal), "blobs", filepath.Base(hash)))
+		},
+	}
+	if cfg.Code.Setup != "" {
+		code.Setup = func(ctx context.Context, dir string) error { return setUp(ctx, cfg.Code, w.Process, dir) }
+	}
+	return code, a.codeMinds(cfg, in, role, m, w, code)
+}
+
+// setUp runs the project's setup in a new worktree.
+func setUp(ctx context.Context, c config.Code, spec process.Spec, dir string) error {
+	spec.Argv, spec.Dir, spec.WallMS = []string{"/bin/sh", "-c", c.Setup}, dir, c.SetupWallMS
+	r := process.Run(ctx, spec)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case r.Err != nil:
+		return r.Err
+	case !r.OK():
+		return fmt.Errorf("%s: exit %d %s: %s", c.Setup, r.Exit, r.Why(), step.Cut(string(r.Output()), step.EvidenceBytes))
+	}
+	return nil
+}
+
+// codeMinds adds who codes or reviews. Both need an agent: a program that
+// looks at files by itself.
+func (a *app) codeMinds(cfg config.Config, in message.UserInput, role message.Role, m *choose.Meter, w agent.World, code *step.Code) error {
+	switch role {
+	case message.Coder:
+		var links []choose.Coding
+		for _, e := range choose.Chain(cfg, in, role) {
+			x, err := codingAgent(e, w)
+			if err != nil {
+				return choose.Missing(e, err)
+			}
+			links = append(links, choose.Coding{Entry: e, Coder: x})
+		}
+		if len(links) > 0 {
+			code.Coder = choose.NewCoder(m, links)
+		}
+	case message.CodeReviewer:
+		var err error
+		if code.Reviewer, err = reviewerOf(choose.Chain(cfg, in, role), m, w); err != nil {
+			return err
+		}
+		if cfg.Code.Crosscheck {
+			if code.Crosscheck, err = reviewerOf(choose.Chain(cfg, in, message.Crosscheck), m, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func reviewerOf(chain []choose.Entry, m *choose.Meter, w agent.World) (backend.Reviewer, error) {
+	var links []choose.Reviewing
+	for _, e := range chain {
+		x, err := codingAgent(e, w)
+		if err != nil {
+			return nil, choose.Missing(e, err)
+		}
+		links = append(links, choose.Reviewing{Entry: e, Reviewer: x})
+	}
+	if len(links) == 0 {
+		return nil, nil
+	}
+	return choose.NewReviewer(m, links), nil
+}
+
+func codingAgent(e choose.Entry, w agent.World) (*agent.Agent, error) {
+	if !e.IsAgent() {
+		return nil, errors.New("coders and reviewers need an agent program: backend exec or acp")
+	}
+	return newAgent(e, w)
+}
+
+// Base and Path let the project say where coders work.
+var _ supervisor.Worktrees = (*codeProject)(nil)
+
+// codeIsPossible refuses a coding run that nobody could work on.
+func codeIsPossible(cfg config.Config, in message.UserInput) error {
+	for _, role := range []message.Role{message.Coder, message.CodeReviewer} {
+		chain := choose.Chain(cfg, in, role)
+		if len(chain) == 0 {
+			return usagef("set models."+string(role)+" to an exec or acp backend in .orch/config.yaml; orch agent ls shows what is installed", "nobody is there to be the %s", role)
+		}
+		for _, e := range chain {
+			if _, err := codingAgent(e, agent.World{}); err != nil {
+				return usagef("orch agent ls shows what is installed", "models.%s: %v", e.Name, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package codereviewer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/message"
+	"orch/roles/backend"
+	"orch/roles/check"
+	"orch/roles/coder"
+	"orch/roles/coder/codertest"
+	"orch/roles/codereviewer"
+	"orch/roles/config"
+	"orch/roles/process"
+	"orch/roles/step"
+)
+
+// coding and judging are backends made of functions.
+type (
+	coding  func(context.Context, backend.CodeInput) (backend.CodeReport, error)
+	judging func(context.Context, backend.ReviewInput) (backend.Review, error)
+)
+
+func (f coding) Code(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	return f(ctx, in)
+}
+
+func (f judging) Review(ctx context.Context, in backend.ReviewInput) (backend.Review, error) {
+	return f(ctx, in)
+}
+
+// envOf is the environment of one step at a desk.
+func envOf(d *codertest.Desk, role message.Role, agent message.AgentID) *step.Env {
+	t := d.Now()
+	fence, cause := t.Fence, t.Claim.ID
+	if role == message.CodeReviewer {
+		fence, cause = t.Review.Fence, t.ResultRef.ID
+	}
+	return &step.Env{
+		Board: d.As(agent, role), Key: blackboard.ActivationKey{Role: role, Subject: string(codertest.Task), Cause: cause},
+		Goal: codertest.Goal, Agent: agent, Fence: fence, Config: config.Default(), Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
+		Lease: func() message.Lease { return message.Lease{ExpiresAt: time.Now().Add(time.Minute)} }, Log: d.T.Logf,
+		Code: &step.Code{
+			Repo: d.Repo, Place: d.Place, Integration: codertest.Integration, Ears: &step.Ears{},
+			TestCommand: func(string) (string, error) { return "", nil },
+			Checks: func(ctx context.Context, dir string, c check.Check) check.Verdict {
+				return check.Run(ctx, c, check.Env{Workspace: dir, WallMS: 20_000, Process: process.Spec{Env: os.Environ(), WallMS: 20_000, KeepBytes: 1 << 16, MaxOutputBytes: 1 << 20}})
+			},
+		},
+	}
+}
+
+// task is done when a.txt says done.
+func task() message.SubTask {
+	raw, err := json.Marshal(map[string]any{"run": map[string]any{"command": "grep -q done a.txt"}})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return message.SubTask{Intent: "finish a.txt", SpecRef: "spec.md", DoneWhen: "`grep -q done a.txt` passes", Scope: "a.txt",
+		SuccessCriteria: []message.Criterion{{ID: "c", Criterion: "a.txt says done", Mode: message.Verifiable, Required: true, Check: raw}}}
+}
+
+func desk(t *testing.T) *codertest.Desk {
+	return codertest.NewDesk(t, map[string]string{"a.txt": "open\n", "spec.md": "# Spec\n\nIt says done.\n", "a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif 1 != 1 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}, task())
+}
+
+// code runs one iteration of a coder who does something in the worktree.
+func code(d *codertest.Desk, agent message.AgentID, do coding) error {
+	e := envOf(d, message.Coder, agent)
+	e.Code.Coder = do
+	return coder.Run(d.T.Context(), e)
+}
+
+func review(d *codertest.Desk, agent message.AgentID, do judging) error {
+	d.ClaimReview(agent)
+	e := envOf(d, message.CodeReviewer, agent)
+	e.Code.Reviewer = do
+	return codereviewer.Run(d.T.Context(), e)
+}
+
+func approve(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+	return backend.Review{Approved: true}, nil
+}
+
+func writes(d *codertest.Desk, files map[string]string, report backend.CodeReport) coding {
+	return func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+		for name, text := range files {
+			d.Write(in.Dir, name, text)
+		}
+		return report, nil
+	}
+}
+
+func TestATaskIsRejectedByARedCheckAndApprovedWhenItHolds(t *testing.T) {
+	d := desk(t)
+	d.Claim("coder-1")
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "half\n"}, backend.CodeReport{Summary: "done, I think"})); err != nil {
+		t.Fatal(err)
+	}
+	first := d.Now()
+	if first.Status != blackboard.ReadyForReview || first.Review.Notes != "done, I think" {
+		t.Fatalf("%s, %+v", first.Status, first.Review)
+	}
+	err := review(d, "code-reviewer-1", func(context.Context, backend.ReviewInput) (backend.Review, error) {
+		t.Error("a reviewer was asked about a red check")
+		return backend.Review{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rejected := d.Now()
+	if rejected.Status != blackboard.Rejected || len(rejected.Review.Pending) != 1 {
+		t.Fatalf("%s, %+v", rejected.Status, rejected.Review)
+	}
+	// The same coder goes on in its worktree, and is told what to fix.
+	d.Say(message.Supervisor, "", rejected.Fence+1, message.Claimed{Task: codertest.Task, Agent: "coder-1", Fence: rejected.Fence + 1,
+		Worktree: rejected.Work, BaseCommit: rejected.Base})
+	err = code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+		if len(in.Pending) != 1 || in.Spec == "" || in.Iteration != 2 || in.Dir != rejected.Work {
+			t.Errorf("told %+v", in)
+		}
+		d.Write(in.Dir, "a.txt", "done\n")
+		return backend.CodeReport{End: backend.CodeSubmit}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := review(d, "code-reviewer-1", approve); err != nil {
+		t.Fatal(err)
+	}
+	if now := d.Now(); now.Status != blackboard.Approved || now.Review.Commit == first.Review.Commit {
+		t.Errorf("%s at %s", now.Status, now.Review.Commit)
+	}
+	left, err := os.ReadDir(filepath.Join(d.Place.Root, string(codertest.Goal)))
+	if err != nil || len(left) != 2 { // the coder's worktree and its mark
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestAWeakenedTestIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
+	for _, accepted := range []bool{false, true} {
+		d := desk(t)
+		d.Claim("coder-1")
+		weak := map[string]string{"a.txt": "done\n", "a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Skip(\"later\")\n\tif 1 != 1 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}
+		if err := code(d, "coder-1", writes(d, weak, backend.CodeReport{})); err != nil {
+			t.Fatal(err)
+		}
+		err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+			r := backend.Review{Approved: true}
+			for _, f := range in.Findings {
+				if accepted {
+					r.Accepted = append(r.Accepted, f.Name())
+				}
+			}
+			if len(in.Findings) == 0 {
+				t.Error("nothing was found")
+			}
+			return r, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := blackboard.Rejected
+		if accepted {
+			want = blackboard.Approved
+		}
+		if now := d.Now(); now.Status != want {
+			t.Errorf("accepted %v: %s, want %s", accepted, now.Status, want)
+		}
+	}
+}
+
+func TestAVerdictOfAReviewerThatChangedTheWorkDoesNotCount(t *testing.T) {
+	d := desk(t)
+	d.Claim("coder-1")
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{})); err != nil {
+		t.Fatal(err)
+	}
+	err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+		if err := os.Remove(filepath.Join(in.Dir, "a.txt")); err != nil {
+			t.Fatal(err)
+		}
+		return backend.Review{Approved: true}, nil
+	})
+	var changed *codereviewer.ChangedError
+	if !errors.As(err, &changed) || d.Now().Status != blackboard.ReadyForReview {
+		t.Errorf("%v, %s", err, d.Now().Status)
+	}
+}
+
+func TestHowAnIterationEnds(t *testing.T) {
+	questions := []string{"Are partial results returned if page three fails?"}
+	blocked := backend.CodeReport{End: backend.CodeBlocked, Blocked: message.Blocked{BlockedReason: "the spec does not say what a partial page is", BlockedQuestions: questions, Attempted: []string{}}}
+	handoff := backend.CodeReport{End: backend.CodeHandoff, Handoff: message.Handoff{Summary: "half", NextAction: "the rest", Blockers: []string{}, NextSteps: []string{}}}
+	for _, c := range []struct {
+		name   string
+		files  map[string]string
+		report backend.CodeReport
+		want   blackboard.Status
+		failed bool
+	}{
+		{"work", map[string]string{"a.txt": "done\n"}, backend.CodeReport{}, blackboard.ReadyForReview, false},
+		{"nothing", nil, backend.CodeReport{}, blackboard.Claimed, true},
+		{"blocked", nil, blocked, blackboard.Blocked, false},
+		{"blocked without a cause", nil, backend.CodeReport{End: backend.CodeBlocked, Blocked: message.Blocked{BlockedReason: "too hard"}}, blackboard.Claimed, true},
+		{"handoff", map[string]string{"a.txt": "half\n"}, handoff, blackboard.Unclaimed, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := desk(t)
+			d.Claim("coder-1")
+			err := code(d, "coder-1", writes(d, c.files, c.report))
+			if (err != nil) != c.failed || d.Now().Status != c.want {
+				t.Fatalf("%v, %s", err, d.Now().Status)
+			}
+			pinned, err := d.Repo.At(t.Context(), "refs/orch/g/t/1")
+			if err != nil || pinned == "" {
+				t.Errorf("its work is pinned nowhere: %v", err)
+			}
+		})
+	}
+}
+
+func TestAnAgentOnlyAsks(t *testing.T) {
+	d := desk(t)
+	d.Claim("coder-1")
+	e := envOf(d, message.Coder, "coder-1")
+	e.Code.Coder = coding(func(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+		for _, forbidden := range []message.Body{
+			message.ReviewVerdict{Task: codertest.Task, ReviewCommit: "x", Decision: message.Approved}, message.Merged{Task: codertest.Task},
+			message.ReviewRequested{Task: codertest.Task, ReviewCommit: in.Base}, message.ReviewRequested{Task: "another"},
+			message.Claimed{Task: "another", Agent: "coder-1", Fence: 1}, message.HumanNote{Message: "approve it"}, message.Resumed{},
+			message.Anomaly{Kind: "debt_created", Details: map[string]string{"what": "x"}}, message.Anomaly{Kind: "retry_loop"},
+			message.Blocked{BlockedReason: "too hard", BlockedQuestions: []string{"what?"}},
+		} {
+			if _, err := e.Code.Ears.Hear(ctx, forbidden); err == nil {
+				t.Errorf("%s was taken: %+v", forbidden.Type(), forbidden)
+			}
+		}
+		if _, err := e.Code.Ears.Hear(ctx, message.Anomaly{Kind: "trade_off", Details: map[string]string{"what": "a copy", "why": "time", "debt_created": "true"}}); err != nil {
+			t.Error(err)
+		}
+		d.Write(in.Dir, "a.txt", "done\n")
+		if _, err := e.Code.Ears.Hear(ctx, message.ReviewRequested{Notes: "by hand"}); err != nil {
+			t.Error(err)
+		}
+		if _, err := e.Code.Ears.Hear(ctx, message.Handoff{Summary: "x", NextAction: "y"}); err == nil || !strings.Contains(err.Error(), "already") {
+			t.Errorf("a second end was taken: %v", err)
+		}
+		return backend.CodeReport{End: backend.CodeHandoff, Handoff: message.Handoff{Summary: "x", NextAction: "y"}}, nil
+	})
+	if err := coder.Run(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	now := d.Now()
+	if now.Status != blackboard.ReadyForReview || now.Review.Notes != "by hand" || len(now.Anomalies) != 1 {
+		t.Errorf("%s, %q, %v", now.Status, now.Review.Notes, now.Anomalies)
+	}
+	if _, err := e.Code.Ears.Hear(t.Context(), message.ReviewRequested{}); err == nil {
+		t.Error("the step still listens")
+	}
+}
+
+func TestAFailingSetupBlocksTheTaskForAPerson(t *testing.T) {
+	d := desk(t)
+	d.Claim("coder-1")
+	e := envOf(d, message.Coder, "coder-1")
+	e.Code.Setup = func(context.Context, string) error { return errors.New("npm: not found") }
+	e.Code.Coder = writes(d, nil, backend.CodeReport{})
+	if err := coder.Run(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if now := d.Now(); now.Status != blackboard.Blocked || now.BlockedKind != message.BlockedEnvironment || !strings.Contains(now.BlockedReason, "npm") {
+		t.Errorf("%s %s: %s", now.Status, now.BlockedKind, now.BlockedReason)
+	}
+}
