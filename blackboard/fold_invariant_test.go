@@ -258,6 +258,24 @@ func TestInvariant_ACallHasAStartAndOneEnd(t *testing.T) {
 	}
 }
 
+// A call that an agent's own record shows neither starts nor ends one of ours,
+// and is held against nobody.
+func TestInvariant_AnObservedCallChangesNothing(t *testing.T) {
+	c := inStatus(t, message.Executor, Claimed)
+	held := []with{about("t"), as("executor-1"), under(1)}
+	c.say(message.ToolStarted{Call: "run"}, held...)
+	c.say(message.ToolCall{Call: "seen", Observed: true, Exit: 1, Class: message.Environmental, Approach: "a"}, held...)
+	c.say(message.ToolCall{Call: "run", Observed: true}, held...)
+	if got := c.task("t"); got.OpenCall == nil || got.OpenCall.Call != "run" || len(got.FailedCalls) != 0 {
+		t.Fatalf("got %+v", got)
+	}
+	c.refused("", message.ToolCall{Call: "late", Observed: true}, about("t"), as("executor-2"), under(1))
+	c.say(message.ToolCall{Call: "run"}, held...)
+	if c.task("t").OpenCall != nil {
+		t.Error("the run is still open")
+	}
+}
+
 func TestInvariant_AnActivationRunsOnceAtATime(t *testing.T) {
 	c := newScript(t)
 	c.perceived("g")
