@@ -186,54 +186,6 @@ func (x *execution) event(e Event) {
 	}
 }
 
-// permit answers an agent's question by the same gate that every other call passes.
-func (x *execution) permit(p cli.Permission) bool {
-	var in struct {
-		Command any    `json:"command"`
-		Cmd     string `json:"cmd"`
-	}
-	_ = json.Unmarshal(p.Input, &in) // without a command it is judged by its paths
-	command := in.Cmd
-	if s, ok := in.Command.(string); ok {
-		command = s
-	}
-	if list, ok := in.Command.([]any); ok {
-		words := []string{}
-		for _, w := range list {
-			words = append(words, fmt.Sprint(w))
-		}
-		command = strings.Join(words, " ")
-	}
-	switch {
-	case command != "":
-		return x.may("shell", map[string]any{"command": command})
-	case p.Kind == "read" || p.Kind == "search" || p.Kind == "think":
-		return true
-	case p.Kind == "fetch":
-		return true
-	case len(p.Paths) == 0:
-		return false // nobody can tell what it would do
-	}
-	tool := "write_file"
-	for _, path := range p.Paths {
-		if p.Kind == "delete" || p.Kind == "move" {
-			if !x.may("shell", map[string]any{"command": "rm -- '" + strings.ReplaceAll(path, "'", `'\''`) + "'"}) {
-				return false
-			}
-			continue
-		}
-		if !x.may(tool, map[string]any{"path": path, "content": ""}) {
-			return false
-		}
-	}
-	return true
-}
-
-func (x *execution) may(tool string, input map[string]any) bool {
-	raw, err := json.Marshal(input)
-	return err == nil && x.actor.May(tool, raw)
-}
-
 // claimed is what an acting agent says of its attempt.
 type claimed struct {
 	Status     string `json:"status"`
