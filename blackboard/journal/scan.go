@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"time"
+	"unicode/utf8"
 )
 
 // Flaw is damage that a Scan passed over: lines that are none, or records that
@@ -309,6 +310,9 @@ func decodeLoose(line []byte) (Record, error) {
 	f, err := parseFrame(line)
 	if err != nil {
 		return Record{}, err
+	}
+	if !utf8.Valid(line) {
+		return Record{}, errors.New("the line is not UTF-8")
 	}
 	r := Record{Seq: f.seq, Synced: f.synced, Prev: string(f.prev), Hash: string(f.hash), Payload: json.RawMessage(f.payload)}
 	if r.TS, err = parseTime(string(f.ts)); err != nil {

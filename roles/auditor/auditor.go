@@ -54,7 +54,7 @@ func (a *Auditor) Observe(m message.Message) {
 
 // ObserveRecord takes a line of the log in. It reads bodies leniently: what the
 // rest of the program would refuse is what it is here to find. The record's
-// payload is not kept.
+// payload is not kept. Its text is UTF-8, as that of every line a scan lets pass.
 func (a *Auditor) ObserveRecord(r journal.Record) {
 	a.s.Head = r.Head()
 	m := message.Message{

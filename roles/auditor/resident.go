@@ -35,6 +35,7 @@ const (
 	pollEvery  = time.Second
 	saveEvery  = 5 * time.Second
 	checkEvery = 10 * time.Second // its own chain
+	lastLook   = 2 * time.Second  // when it is told to end; a supervisor waits longer
 )
 
 // Run follows until ctx is done. A log that can not be read now is tried again:
@@ -52,10 +53,12 @@ func (r *Resident) Run(ctx context.Context) error {
 	defer stop()
 	for ctx.Err() == nil {
 		err := r.follow(ctx, ledger, hints)
+		if err != nil {
+			r.Warn(err)
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		r.Warn(err)
 		if moved(err) {
 			if err := r.forget(err); err != nil {
 				r.Warn(err)
@@ -82,12 +85,8 @@ func (r *Resident) follow(ctx context.Context, ledger *Ledger, hints <-chan stru
 		if err != nil {
 			return err
 		}
-		reader.Lost()
-		a.Tick(r.Now())
-		if fresh := a.Fresh(); len(fresh) > 0 || dirty {
-			if _, err := ledger.Record(ctx, a.Findings(), a.Head()); err != nil {
-				return err
-			}
+		if err := r.record(ctx, reader, ledger, dirty); err != nil {
+			return err
 		}
 		if now := r.Now(); n > 0 && now.Sub(saved) >= saveEvery {
 			if err := r.save(a); err != nil {
@@ -105,9 +104,33 @@ func (r *Resident) follow(ctx context.Context, ledger *Ledger, hints <-chan stru
 			r.Caught()
 		}
 		if !dirty && !wait(ctx, hints) {
-			return r.save(a)
+			return r.last(ctx, reader, ledger)
 		}
 	}
+}
+
+// record writes what is found by now.
+func (r *Resident) record(ctx context.Context, reader *Reader, ledger *Ledger, dirty bool) error {
+	a := reader.Auditor
+	reader.Lost()
+	a.Tick(r.Now())
+	if fresh := a.Fresh(); len(fresh) == 0 && !dirty {
+		return nil
+	}
+	_, err := ledger.Record(ctx, a.Findings(), a.Head())
+	return err
+}
+
+// last looks once more when the resident is told to end: how a run ended is in
+// audit.jsonl when the run is over.
+func (r *Resident) last(ctx context.Context, reader *Reader, ledger *Ledger) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	_, err := reader.CatchUp(ctx)
+	if err == nil {
+		err = r.record(ctx, reader, ledger, false)
+	}
+	return errors.Join(err, r.save(reader.Auditor))
 }
 
 // wait until there may be more; false when ctx is done.

@@ -111,13 +111,14 @@ func (a *Auditor) improves(m message.Message, g *goal, d float64) {
 		g.Best, g.Worse = d, nil
 		return
 	}
-	g.Worse = append(g.Worse, at(m))
-	if len(g.Worse) < a.p.Rounds {
+	if len(g.Worse) >= a.p.Rounds {
+		return // it was said, and holds until D falls
+	}
+	if g.Worse = append(g.Worse, at(m)); len(g.Worse) < a.p.Rounds {
 		return
 	}
 	a.find(Finding{Kind: NoImprovement, Severity: Warning, Goal: m.Goal, Subject: string(m.Goal), Role: m.From, Agent: m.Agent,
 		Message: fmt.Sprintf("%d replans in a row did not bring D below %.3g", len(g.Worse), g.Best)}, g.Worse...)
-	g.Worse = nil
 }
 
 // thrashes finds break_symmetry after break_symmetry with D not falling: the
@@ -130,13 +131,15 @@ func (a *Auditor) thrashes(m message.Message, g *goal, b message.PlanDirective) 
 	if len(g.Breaks) > 0 && b.Loss.D < g.BreakD-improvement {
 		g.Breaks = nil
 	}
-	g.Breaks, g.BreakD = append(g.Breaks, at(m)), b.Loss.D
-	if len(g.Breaks) < a.p.Thrash {
+	g.BreakD = b.Loss.D
+	if len(g.Breaks) >= a.p.Thrash {
+		return // it was said, and holds until D falls or something else is ordered
+	}
+	if g.Breaks = append(g.Breaks, at(m)); len(g.Breaks) < a.p.Thrash {
 		return
 	}
 	a.find(Finding{Kind: GGSThrashing, Severity: Warning, Goal: m.Goal, Subject: string(m.Goal), Role: m.From, Agent: m.Agent,
 		Message: fmt.Sprintf("%d times break_symmetry in a row, and D stays at %.3g", len(g.Breaks), b.Loss.D)}, g.Breaks...)
-	g.Breaks = nil
 }
 
 func (a *Auditor) finalResult(m message.Message, b message.FinalResult) {
