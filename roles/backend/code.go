@@ -14,19 +14,19 @@ type Coder interface {
 
 // CodeInput is all a coder may read beside its worktree.
 type CodeInput struct {
-	Goal      message.GoalID
-	Task      message.SubTask
-	Iteration int      // from 1, of this coder on this task
-	Dir       string   // the worktree
-	Env       []string // added to the agent's environment: who it is, and how it reaches its step
-	Base      string   // commit the work began at
-	Spec      string   // the task's spec as it is on the integration branch now; empty without one
-	Pending   []message.Blocker
-	Checks    []message.Verdict // what the last review ran
-	Handoff   *message.Handoff  // of the iteration before
-	Fix       *CodeFix          // the work is done, and only has to be made to fit
-	Answers   []string          // what was said about the task since: answers to its questions, a person's notes
-	Values    string
+	Goal      message.GoalID    `json:"goal"`
+	Task      message.SubTask   `json:"task"`
+	Iteration int               `json:"iteration"` // from 1, of this coder on this task
+	Dir       string            `json:"dir"`       // the worktree
+	Env       []string          `json:"-"`         // added to the agent's environment: who it is, and how it reaches its step
+	Base      string            `json:"base"`      // commit the work began at
+	Spec      string            `json:"spec"`      // the task's spec as it is on the integration branch now; empty without one
+	Pending   []message.Blocker `json:"pending"`
+	Checks    []message.Verdict `json:"checks"`  // what the last review ran
+	Handoff   *message.Handoff  `json:"handoff"` // of the iteration before
+	Fix       *CodeFix          `json:"fix"`     // the work is done, and only has to be made to fit
+	Answers   []string          `json:"answers"` // what was said about the task since: answers to its questions, a person's notes
+	Values    string            `json:"values"`
 }
 
 // CodeFix is why approved work did not fit the integration branch.
@@ -63,22 +63,22 @@ type Reviewer interface {
 
 // ReviewInput is all a reviewer may read beside the checkout of the commit.
 type ReviewInput struct {
-	Goal        message.GoalID
-	Task        message.SubTask
-	Dir         string // checkout of the commit, read-only
-	Env         []string
-	Coder       message.AgentID
-	Commit      string
-	Base        string
-	Diff        string // from base to commit
-	Spec        string // as it is on the integration branch now
-	SpecChanged bool   // since the coder began
-	Notes       string // what the coder says about its work
-	Checks      []message.Verdict
-	Findings    []CodeFinding
-	Pending     []message.Blocker // earlier blockers to speak about
-	Second      bool              // a crosscheck of an approval
-	Values      string
+	Goal        message.GoalID    `json:"goal"`
+	Task        message.SubTask   `json:"task"`
+	Dir         string            `json:"dir"` // checkout of the commit, read-only
+	Env         []string          `json:"-"`
+	Coder       message.AgentID   `json:"coder"`
+	Commit      string            `json:"commit"`
+	Base        string            `json:"base"`
+	Diff        string            `json:"diff"`         // from base to commit
+	Spec        string            `json:"spec"`         // as it is on the integration branch now
+	SpecChanged bool              `json:"spec_changed"` // since the coder began
+	Notes       string            `json:"notes"`        // what the coder says about its work
+	Checks      []message.Verdict `json:"checks"`
+	Findings    []CodeFinding     `json:"findings"`
+	Pending     []message.Blocker `json:"pending"` // earlier blockers to speak about
+	Second      bool              `json:"second"`  // a crosscheck of an approval
+	Values      string            `json:"values"`
 }
 
 // CodeFinding is something code saw in the change that a reviewer has to
