@@ -87,8 +87,8 @@ func (a *app) auditSettings(ctx context.Context, root string) config.Audit {
 
 // auditFlags choose what orch audit says.
 type auditFlags struct {
-	since, goal, query string
-	follow             bool
+	since, goal, query, format string
+	follow, report             bool
 }
 
 func newAudit(a *app) *cobra.Command {
@@ -98,11 +98,17 @@ func newAudit(a *app) *cobra.Command {
 		Long: `Read the whole log, write what is found into .orch/audit/audit.jsonl, and report
 it. Every finding names the messages that prove it; orch show prints them.
 Ends with 0 if nothing was found, with 5 if something was. docs/audit.md defines
-every finding and the language of --query.`,
-		Example: "  orch audit\n  orch audit --since 24h --json\n  orch audit --query 'severity = CRITICAL or kind = lease_loss'",
+every finding and the language of --query.
+
+--report writes report.md, report.json and report.html in .orch/audit as well;
+--format prints one of them, so that it can be put where you like.`,
+		Example: "  orch audit\n  orch audit --since 24h --json\n  orch audit --query 'severity = CRITICAL or kind = lease_loss'\n  orch audit --report\n  orch audit --format md > AUDIT.md",
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.auditPicker(f)
 			if err != nil {
+				return err
+			}
+			if err := a.checkAuditForms(&p, f); err != nil {
 				return err
 			}
 			if f.follow {
@@ -115,6 +121,8 @@ every finding and the language of --query.`,
 	fl.StringVar(&f.since, "since", "", "only what was said after a duration ago (24h) or a time (RFC 3339)")
 	fl.StringVar(&f.goal, "goal", "", "only this goal and the board as a whole")
 	fl.StringVar(&f.query, "query", "", "only findings that fit, such as 'kind = stall and goal = fix_it'")
+	fl.BoolVar(&f.report, "report", false, "write report.md, report.json and report.html in .orch/audit")
+	fl.StringVar(&f.format, "format", "text", "what to print: text, md, html or json")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "go on as findings land, until interrupted")
 	return c
 }
@@ -123,10 +131,13 @@ every finding and the language of --query.`,
 type auditPicker struct {
 	window auditor.Window
 	query  auditor.Query
+	asked  string // the query as it was given
+	format string
+	report bool // write the files as well
 }
 
 func (a *app) auditPicker(f auditFlags) (p auditPicker, err error) {
-	p.window.Goal = message.GoalID(f.goal)
+	p.window.Goal, p.asked = message.GoalID(f.goal), f.query
 	if f.since != "" {
 		if p.window.Since, err = parseSince(f.since, time.Now()); err != nil {
 			return p, err
@@ -186,6 +197,11 @@ func (a *app) audit(ctx context.Context, p auditPicker) error {
 		return err
 	}
 	picked := p.pick(s.all)
+	if p.report {
+		if err := a.writeReports(root, s.report(p, picked)); err != nil {
+			return err
+		}
+	}
 	if err := a.printAudit(s, p, picked); err != nil {
 		return err
 	}

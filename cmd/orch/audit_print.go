@@ -6,17 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"orch/blackboard/journal"
 	"orch/roles/auditor"
+	"orch/roles/auditor/report"
 )
 
 // printAudit prints a report of the window.
 func (a *app) printAudit(s surveyed, p auditPicker, picked []auditor.Finding) error {
-	if a.asJSON {
-		return a.printJSON(map[string]any{
-			"version": 1, "log": headOf(s.Head()), "audit_log": headOf(s.ledger), "window": p.window,
-			"findings": picked, "not_listed": s.Uncounted(), "figures": s.Figures(),
-		})
+	if p.format != formatText {
+		return writeForm(s.report(p, picked), p.format, a.out)
 	}
 	for _, f := range picked {
 		if err := a.printFinding(f); err != nil {
@@ -38,32 +35,11 @@ func (a *app) printAudit(s surveyed, p auditPicker, picked []auditor.Finding) er
 		_, err := fmt.Fprintln(a.out, "nothing found")
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "%s; orch show <seq> prints the evidence\n", countOf(picked))
+	_, err := fmt.Fprintf(a.out, "%s; orch show <seq> prints the evidence\n", report.Count(picked))
 	return err
 }
 
-func headOf(h journal.Head) map[string]any { return map[string]any{"seq": h.Seq, "hash": h.Hash} }
-
 func shortHash(h string) string { return h[:min(12, len(h))] }
-
-// countOf says how many findings there are of each severity.
-func countOf(list []auditor.Finding) string {
-	counts := map[auditor.Severity]int{}
-	for _, f := range list {
-		counts[f.Severity]++
-	}
-	var parts []string
-	for _, sev := range []auditor.Severity{auditor.Critical, auditor.Architecture, auditor.Spec, auditor.Scope, auditor.External, auditor.Warning, auditor.Info} {
-		if counts[sev] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[sev], sev))
-		}
-	}
-	word := "findings"
-	if len(list) == 1 {
-		word = "finding"
-	}
-	return fmt.Sprintf("%d %s: %s", len(list), word, strings.Join(parts, ", "))
-}
 
 func (a *app) printFinding(f auditor.Finding) error {
 	if a.asJSON {

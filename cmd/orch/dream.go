@@ -53,7 +53,7 @@ consolidate (a pair that has earned it becomes a rule) and forget.`,
 	return c
 }
 
-func (a *app) printDream(r report) error {
+func (a *app) printDream(r dreamReport) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}

@@ -102,33 +102,33 @@ func memoryServed(root string) bool {
 // dreamNow puts a request for the memory's consolidation on the bus and waits
 // for the report. Where no resident is there to serve it, this process is the
 // resident for as long as that takes.
-func (a *app) dreamNow(ctx context.Context, phases []string, asOf string) (report, error) {
+func (a *app) dreamNow(ctx context.Context, phases []string, asOf string) (dreamReport, error) {
 	now := time.Now
 	if asOf != "" {
 		then, err := parseAsOf(asOf, time.Now())
 		if err != nil {
-			return report{}, err
+			return dreamReport{}, err
 		}
 		now = func() time.Time { return then }
 	}
 	root, err := a.root()
 	if err != nil {
-		return report{}, err
+		return dreamReport{}, err
 	}
 	if err := checkTrust(ctx, root); err != nil {
-		return report{}, err
+		return dreamReport{}, err
 	}
 	if asOf != "" && memoryServed(root) {
-		return report{}, usagef("wait for `orch run` to end", "--as-of needs the memory for itself, and a resident has it")
+		return dreamReport{}, usagef("wait for `orch run` to end", "--as-of needs the memory for itself, and a resident has it")
 	}
 	b, err := blackboard.Open(root, a.options(person()))
 	if err != nil {
-		return report{}, err
+		return dreamReport{}, err
 	}
 	defer b.Close()
 	asked, err := b.Append(ctx, message.Message{From: message.Human, To: message.Memory, Body: message.DreamRequest{Phases: phases}})
 	if err != nil {
-		return report{}, err
+		return dreamReport{}, err
 	}
 	waiting, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
@@ -168,8 +168,8 @@ func (a *app) standIn(ctx context.Context, root string, now func() time.Time) er
 	return nil
 }
 
-// report sums up the parts of a pass.
-type report struct {
+// dreamReport sums up the parts of a pass.
+type dreamReport struct {
 	Version      int                    `json:"version"`
 	Request      message.ID             `json:"request"`
 	Created      []string               `json:"created"`
@@ -179,8 +179,8 @@ type report struct {
 	Rebuilt      *message.MemoryRebuilt `json:"rebuilt,omitempty"`
 }
 
-func awaitReport(ctx context.Context, b *blackboard.Board, asked message.Message) (report, error) {
-	r := report{Version: 1, Request: asked.ID, Created: []string{}, Demoted: []string{}, Deleted: []string{}, Consolidated: []string{}}
+func awaitReport(ctx context.Context, b *blackboard.Board, asked message.Message) (dreamReport, error) {
+	r := dreamReport{Version: 1, Request: asked.ID, Created: []string{}, Demoted: []string{}, Deleted: []string{}, Consolidated: []string{}}
 	for m, err := range b.Watch(ctx, asked.Seq+1) {
 		if err != nil {
 			return r, err
