@@ -177,10 +177,11 @@ func limitOf(t blackboard.Task, p Policy) string {
 
 // awaitsReview tells whether a person has still to look at the goal's plan.
 func awaitsReview(g blackboard.Goal, p Policy) bool {
-	return p.Code.PlanReview == planReviewHuman && isCode(g) && g.Plan != nil && g.Reviewed != g.PlanRef.ID
+	return p.Code.PlanReview == planReviewHuman && IsCode(g) && g.Plan != nil && g.Reviewed != g.PlanRef.ID
 }
 
-func isCode(g blackboard.Goal) bool { return g.Input.Profile == "code" }
+// IsCode tells whether a goal is worked on by coders.
+func IsCode(g blackboard.Goal) bool { return g.Input.Profile == "code" }
 
 // MergeDue lists the tasks whose approved commit is to be merged: one whose
 // merge was begun and not ended first, then the oldest approval. There is one

@@ -36,7 +36,7 @@ const defaultPriority = 100
 // which it does: by priority, then age. A goal whose plan is being made anew
 // has none: the new plan answers them all.
 func Wakes(s Board, g blackboard.Goal) []Wake {
-	if !isCode(g) || g.Plan == nil || g.PlanCause.ID != "" {
+	if !IsCode(g) || g.Plan == nil || g.PlanCause.ID != "" {
 		return nil
 	}
 	var all []Wake

@@ -134,6 +134,7 @@ type DispatchManifest struct {
 	// MemorySetAside are the slots for which the memory advised against all there
 	// was: its advice, which is experience and no order, does not bind in them.
 	MemorySetAside []string  `json:"memory_set_aside,omitempty"`
+	PlanReview     string    `json:"plan_review,omitempty"` // why a second model accepted it, where one was asked
 	DispatchedAt   time.Time `json:"dispatched_at"`
 }
 

@@ -12,18 +12,23 @@ import (
 	"orch/roles/backend"
 	"orch/roles/backend/agent"
 	"orch/roles/backend/choose"
+	"orch/roles/backend/thinker"
 	"orch/roles/check"
 	"orch/roles/config"
+	"orch/roles/planner"
 	"orch/roles/process"
 	"orch/roles/step"
 	"orch/roles/supervisor"
 )
 
-// codeEnv is what a step of a coder or reviewer gets beside the rest; nil for
-// other roles.
+// codeEnv is what a step of a coder, a reviewer or the planner of a coding goal
+// gets beside the rest; nil for other roles.
 func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World, ears *step.Ears) (*step.Code, error) {
 	role := c.Activation.Key.Role
-	if role != message.Coder && role != message.CodeReviewer {
+	switch {
+	case role == message.Planner && in.Profile == codeProfile:
+		return a.planEnv(ctx, b, cfg, c, in, m, w)
+	case role != message.Coder && role != message.CodeReviewer:
 		return nil, nil
 	}
 	p, err := a.codeOf(ctx, b, cfg, c.Activation.Goal)
@@ -48,6 +53,37 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		code.Setup = func(ctx context.Context, dir string) error { return setUp(ctx, cfg.Code, w.Process, dir) }
 	}
 	return code, a.codeMinds(cfg, in, role, m, w, code)
+}
+
+// planEnv is what the planner of a coding goal gets beside the rest. Whether a
+// spec has to exist is the environment's to say, which a supervisor hands on.
+func (a *app) planEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World) (*step.Code, error) {
+	p, err := a.codeOf(ctx, b, cfg, c.Activation.Goal)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, fmt.Errorf("goal %s is not a coding goal", c.Activation.Goal)
+	}
+	code := &step.Code{Repo: p.repo, Place: p.place, Integration: p.ref, File: p.file, SkipSpecCheck: os.Getenv(planner.SkipSpecCheckEnv) == "true"}
+	if cfg.Code.PlanReview != "model" {
+		return code, nil
+	}
+	links, err := a.links(cfg, choose.Chain(cfg, in, choose.PlanReviewer), w)
+	if err != nil || len(links) == 0 {
+		return code, err
+	}
+	code.PlanReviewer, err = thinker.New(choose.NewClient(m, links), thinkerOptions(cfg))
+	return code, err
+}
+
+// file is a file as it is on the integration branch.
+func (p *codeProject) file(ctx context.Context, path string) ([]byte, bool, error) {
+	at, err := p.repo.At(ctx, p.ref)
+	if err != nil || at == "" {
+		return nil, false, err
+	}
+	return p.repo.Show(ctx, at, path)
 }
 
 // setUp runs the project's setup in a new worktree.
@@ -122,6 +158,12 @@ var _ supervisor.Worktrees = (*codeProject)(nil)
 
 // codeIsPossible refuses a coding run that nobody could work on.
 func codeIsPossible(cfg config.Config, in message.UserInput) error {
+	if len(choose.Chain(cfg, in, message.Planner)) == 0 {
+		return usagef("set models.planner or models.default in .orch/config.yaml; see docs/models.md", "nobody is there to be the planner: playbooks do not plan code")
+	}
+	if err := choose.CheckPlanReviewer(cfg, in); err != nil {
+		return err
+	}
 	for _, role := range []message.Role{message.Coder, message.CodeReviewer} {
 		chain := choose.Chain(cfg, in, role)
 		if len(chain) == 0 {

@@ -77,7 +77,7 @@ func (a *app) thinking(cfg config.Config, in message.UserInput, role message.Rol
 	t := thoughts{perceiver: books, planner: books, executor: books, merger: books, planned: playbook.Name}
 	chain := choose.Chain(cfg, in, role)
 	if len(chain) == 0 {
-		if _, err := lib.For(in.Playbook, in.Text); err != nil && len(choose.Chain(cfg, in, message.Planner)) > 0 {
+		if _, err := lib.For(in.Playbook, in.Text); (err != nil || in.Profile == codeProfile) && len(choose.Chain(cfg, in, message.Planner)) > 0 {
 			t.perceiver = plainPerceiver{}
 		}
 		return t, nil
@@ -183,7 +183,14 @@ func (a *app) keeps(b *blackboard.Board, cfg config.Config, c supervisor.Claim) 
 	if err != nil {
 		a.warn(err)
 	}
-	return keepsOf(choose.Chain(cfg, in, c.Activation.Key.Role))
+	chain := choose.Chain(cfg, in, c.Activation.Key.Role)
+	switch c.Activation.Key.Role { // whose step asks somebody else as well
+	case message.Planner:
+		chain = append(chain, choose.Chain(cfg, in, choose.PlanReviewer)...)
+	case message.CodeReviewer:
+		chain = append(chain, choose.Chain(cfg, in, message.Crosscheck)...)
+	}
+	return keepsOf(chain)
 }
 
 func keepsOf(chain []choose.Entry) (names []string) {

@@ -72,6 +72,7 @@ type PlanInput struct {
 	Violations []message.Violation    `json:"violations"` // why the last proposal of this round was refused
 	Lessons    []string               `json:"lessons"`    // standing rules of the memory, in words
 	Values     string                 `json:"values"`
+	Code       *CodePlan              `json:"code,omitempty"` // of the coding profile; nil for other goals
 }
 
 // PreviousTask is what became of a task of an earlier plan.
@@ -161,6 +162,11 @@ type ProposedTask struct {
 	ReadOnly  bool
 	DependsOn []string // slots
 	Priority  int
+
+	SpecRef         string // these four are of the coding profile
+	DoneWhen        string
+	Scope           string
+	ExemptFromTests bool
 }
 
 // Proposal is a plan before code has checked it.
@@ -169,6 +175,7 @@ type Proposal struct {
 	Tasks        []ProposedTask
 	Keep         []message.TaskID // approved tasks of earlier plans that still count
 	Source       string           // playbook name@hash, or the model
+	SpecGaps     []string         // what the spec leaves out, seen while planning
 	Usage        message.Usage
 }
 

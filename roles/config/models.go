@@ -33,7 +33,7 @@ var backends = []string{"playbook", "openai", "anthropic", "acp", "exec"}
 
 // thinkers are the roles that may be given a model.
 var thinkers = []string{"perceiver", "planner", "executor", "agent-validator", "meta-validator", "ggs", "memory",
-	"coder", "code-reviewer", "validator", "crosscheck", "ui-qa", "orchestrator", "architect", "curator"}
+	"coder", "code-reviewer", "plan-reviewer", "validator", "crosscheck", "ui-qa", "orchestrator", "architect", "curator"}
 
 // checkModels returns the path of the first thing that is wrong, and what it is.
 func (c Config) checkModels() (at, what string) {

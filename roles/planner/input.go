@@ -24,8 +24,14 @@ func input(ctx context.Context, e *step.Env, g blackboard.Goal) (backend.PlanInp
 	}
 	err := e.Board.View(ctx, func(s *blackboard.State) error {
 		in.Previous = previous(g, s.Task)
+		if roles.IsCode(g) {
+			in.Code = &backend.CodePlan{SpecRef: g.Input.Spec, Raised: raised(g, s.Task)}
+		}
 		return nil
 	})
+	if err == nil && in.Code != nil {
+		in.Code.Spec, err = specText(ctx, e, g.Input.Spec)
+	}
 	return in, err
 }
 

@@ -97,18 +97,21 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 	if err != nil {
 		return err
 	}
-	if violations := Validate(proposal, basis); len(violations) > 0 {
-		return reject(ctx, e, g, message.PlanID(id), violations)
+	m := message.DispatchManifest{
+		PlanID: message.PlanID(id), TaskID: g.ID, TaskSpec: *g.Spec, Backend: e.PlannedBy, Playbook: proposal.Source, Memory: memory,
+		MemorySetAside: in.Constraint.SetAside,
 	}
-	p, err := assign(e, g, message.PlanID(id), proposal, basis)
+	if in.Code != nil {
+		return planCode(ctx, e, g, in, proposal, basis, m)
+	}
+	if violations := Validate(proposal, basis); len(violations) > 0 {
+		return reject(ctx, e, g, m.PlanID, violations)
+	}
+	p, err := assign(e, g, m.PlanID, proposal, basis)
 	if err != nil {
 		return err
 	}
-	return dispatch(ctx, e, g, p, message.DispatchManifest{
-		PlanID: p.ID, TaskID: g.ID, Kept: p.Kept, TaskSpec: *g.Spec, TaskCriteria: p.TaskCriteria,
-		Fingerprint: Fingerprint(proposal, basis), Backend: e.PlannedBy, Playbook: proposal.Source, Memory: memory,
-		MemorySetAside: in.Constraint.SetAside,
-	})
+	return dispatch(ctx, e, g, p, Fingerprint(proposal, basis), m)
 }
 
 // propose asks the backend for a plan. What the memory advises against is
@@ -156,16 +159,25 @@ func reject(ctx context.Context, e *step.Env, g blackboard.Goal, id message.Plan
 }
 
 // dispatch writes the drafts and then the manifest that makes them work.
-func dispatch(ctx context.Context, e *step.Env, g blackboard.Goal, p Plan, m message.DispatchManifest) error {
+func dispatch(ctx context.Context, e *step.Env, g blackboard.Goal, p Plan, fingerprint string, m message.DispatchManifest) error {
 	for _, t := range p.Tasks {
-		if _, err := e.SayIf(ctx, message.Planner, g.PlanCause.ID, t, stillAsked(g)); err != nil {
+		if _, err := e.SayTo(ctx, message.Planner, doerOf(g), g.PlanCause.ID, t, stillAsked(g)); err != nil {
 			return err
 		}
 		m.SubtaskIDs = append(m.SubtaskIDs, t.ID)
 	}
+	m.Kept, m.TaskCriteria, m.Fingerprint = p.Kept, p.TaskCriteria, fingerprint
 	m.DispatchedAt = e.Clock.Now().UTC()
 	_, err := e.SayIf(ctx, message.Planner, g.PlanCause.ID, m, stillAsked(g))
 	return err
+}
+
+// doerOf is who works on the goal's tasks.
+func doerOf(g blackboard.Goal) message.Role {
+	if roles.IsCode(g) {
+		return message.Coder
+	}
+	return message.Executor
 }
 
 // stillAsked holds while the goal waits for exactly this plan.

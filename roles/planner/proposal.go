@@ -34,6 +34,7 @@ func normalise(p backend.Proposal) backend.Proposal {
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
 		t.Intent, t.Approach, t.Slot = strings.TrimSpace(t.Intent), strings.TrimSpace(t.Approach), strings.TrimSpace(t.Slot)
+		t.SpecRef, t.DoneWhen, t.Scope = strings.TrimSpace(t.SpecRef), strings.TrimSpace(t.DoneWhen), strings.TrimSpace(t.Scope)
 		if t.Slot == "" {
 			t.Slot = roles.Slug(t.Intent)
 			if unnamed[t.Slot]++; unnamed[t.Slot] > 1 {
@@ -70,11 +71,16 @@ func assign(e *step.Env, g blackboard.Goal, id message.PlanID, p backend.Proposa
 			SuccessCriteria: criteria(t.Criteria, t.Slot, false, strict), Deadline: g.Spec.Constraints.Deadline,
 			Sequence: t.Sequence, Approach: t.Approach, Target: t.Target, Action: t.Action, Tools: t.Tools, Targets: t.Targets,
 			ReadOnly: t.ReadOnly, Priority: t.Priority, Slot: t.Slot,
+			SpecRef: t.SpecRef, DoneWhen: t.DoneWhen, Scope: t.Scope, ExemptFromTests: t.ExemptFromTests,
 		})
 	}
 	for i, t := range p.Tasks {
 		for _, slot := range t.DependsOn {
-			plan.Tasks[i].DependsOn = append(plan.Tasks[i].DependsOn, bySlot[slot])
+			id, ok := bySlot[slot]
+			if !ok {
+				id = message.TaskID(slot) // only a plan that is refused has such
+			}
+			plan.Tasks[i].DependsOn = append(plan.Tasks[i].DependsOn, id)
 		}
 	}
 	return plan, nil

@@ -27,6 +27,7 @@ type Basis struct {
 	Plans       []blackboard.Plan      // committed before; all of them fell short
 	Tried       map[string][]Tried     // by slot, oldest first
 	Keepable    map[message.TaskID]blackboard.PlanTask
+	Code        bool // of the coding profile: what the gates ask is left to them
 }
 
 // Rules a proposal can break.
@@ -105,7 +106,9 @@ func (v *violations) task(t backend.ProposedTask) {
 	if t.Sequence < 0 {
 		v.add(RuleSequence, t.Slot, "sequence %d is negative", t.Sequence)
 	}
-	v.criteriaOf(t.Slot, t.Criteria)
+	if !v.b.Code || len(t.Criteria) > 0 { // a coding task has its done_when
+		v.criteriaOf(t.Slot, t.Criteria)
+	}
 	for _, target := range t.Targets {
 		if why := outside(target); why != "" {
 			v.add(RuleTargetOutside, t.Slot, "target %q %s", target, why)
@@ -169,11 +172,17 @@ func (v *violations) dependencies() {
 	for _, t := range v.p.Tasks {
 		for _, on := range t.DependsOn {
 			if _, ok := needs[on]; !ok {
+				if v.b.Code {
+					continue
+				}
 				v.add(RuleDependency, t.Slot, "it depends on %q, which is not in the plan", on)
 			} else if sequence[on] > t.Sequence {
 				v.add(RuleDependency, t.Slot, "it depends on %q, which runs later", on)
 			}
 		}
+	}
+	if v.b.Code {
+		return
 	}
 	var path []string
 	done := map[string]bool{}

@@ -20,6 +20,12 @@ type Code struct {
 	Reviewer   backend.Reviewer
 	Crosscheck backend.Reviewer
 
+	// Of the planner: who looks at its plans (nil for nobody), a file as it is on
+	// the integration branch, and whether a spec may be named that is not there.
+	PlanReviewer  backend.PlanReviewer
+	File          func(ctx context.Context, path string) (content []byte, ok bool, err error)
+	SkipSpecCheck bool
+
 	Env []string // of the agent's process: who it is, and how it reaches its step
 	// Setup makes a new worktree ready to work in; nil when there is nothing to do.
 	Setup func(ctx context.Context, dir string) error

@@ -56,7 +56,7 @@ type Env struct {
 	Judge     backend.Judge
 	Merger    backend.Merger
 
-	Code *Code // of coders and reviewers; nil for other roles
+	Code *Code // of coders, reviewers and the planner of a coding goal; nil for other roles
 
 	PlannedBy string // name of the planner's backend, for the manifest
 	Box       Box
@@ -91,13 +91,19 @@ func (e *Env) SayAs(ctx context.Context, from message.Role, cause message.ID, bo
 
 // SayIf appends a message if the condition holds on the caught-up state.
 func (e *Env) SayIf(ctx context.Context, from message.Role, cause message.ID, body message.Body, holds func(*blackboard.State) error) (message.Message, error) {
+	return e.SayTo(ctx, from, message.DefaultTo(body.Type()), cause, body, holds)
+}
+
+// SayTo appends a message to somebody else than its first addressee, if the
+// condition (which may be nil) holds on the caught-up state.
+func (e *Env) SayTo(ctx context.Context, from, to message.Role, cause message.ID, body message.Body, holds func(*blackboard.State) error) (message.Message, error) {
 	said, err := e.Board.AppendFunc(ctx, func(s *blackboard.State) (message.Message, error) {
 		if holds != nil {
 			if err := holds(s); err != nil {
 				return message.Message{}, err
 			}
 		}
-		return e.message(from, cause, body), nil
+		return e.message(from, to, cause, body), nil
 	})
 	if err != nil {
 		return said, fmt.Errorf("say %s: %w", body.Type(), err)
@@ -105,14 +111,17 @@ func (e *Env) SayIf(ctx context.Context, from message.Role, cause message.ID, bo
 	return said, nil
 }
 
-// message addresses a body. Its subject is the step's, but a task is its own.
-func (e *Env) message(from message.Role, cause message.ID, body message.Body) message.Message {
+// message addresses a body. Its subject is the step's, but a draft is its own.
+func (e *Env) message(from, to message.Role, cause message.ID, body message.Body) message.Message {
 	subject := e.Key.Subject
-	if t, ok := body.(message.SubTask); ok {
-		subject = string(t.ID)
+	switch b := body.(type) {
+	case message.SubTask:
+		subject = string(b.ID)
+	case message.TaskGated:
+		subject = string(b.Task)
 	}
 	return message.Message{
-		From: from, To: message.DefaultTo(body.Type()), Goal: e.Goal, Subject: subject,
+		From: from, To: to, Goal: e.Goal, Subject: subject,
 		Cause: cause, Agent: e.Agent, Fence: e.Fence, Body: body,
 	}
 }

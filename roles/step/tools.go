@@ -245,7 +245,7 @@ func (j *Journalled) ask(ctx context.Context, c tool.Call, d *tool.Denial) error
 		if !free {
 			return message.Message{}, errAsked
 		}
-		return j.env.message(j.env.Key.Role, j.env.Key.Cause, message.ApprovalRequest{
+		return j.env.message(j.env.Key.Role, message.DefaultTo(message.ApprovalRequest{}.Type()), j.env.Key.Cause, message.ApprovalRequest{
 			Request: id, Task: j.task.ID, Tool: string(c.Tool), Input: input, Reason: d.Reason, Rule: rule,
 		}), nil
 	})

@@ -1,8 +1,36 @@
 package supervisor
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/config"
 )
+
+// A step does what its environment says about specs, so a supervisor has to
+// hand the variable on, and nothing that is secret.
+func TestASupervisorHandsOnWhetherSpecsAreLookedFor(t *testing.T) {
+	root := t.TempDir()
+	b, err := blackboard.Init(root, blackboard.Options{Identity: blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	script := filepath.Join(root, "orch")
+	text := "#!/bin/sh\nprintf '{\"detail\":\"%s %s\"}' \"$SKIP_SPEC_FILE_CHECK\" \"$MY_TOKEN\"\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := &Processes{Executable: script, Root: root, Board: b, Limits: config.Default().Limits, Env: []string{"PATH=" + os.Getenv("PATH"), "SKIP_SPEC_FILE_CHECK=true", "MY_TOKEN=x"}}
+	c := Claim{Agent: "planner-1", Marker: "m", Activation: roles.Activation{Goal: "g", Key: blackboard.ActivationKey{Role: message.Planner, Subject: "g"}}}
+	if end := p.Step(t.Context(), c); end.Detail != "true " {
+		t.Errorf("the step saw %q: %+v", end.Detail, end)
+	}
+}
 
 // A test of somebody's project may make a socket in its temporary directory,
 // as t.TempDir() of Go does: <TMPDIR>/<test name><digits>/001/<name>.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"orch/blackboard/message"
 	"orch/roles/backend/agent/cli"
 	"orch/roles/backend/model"
+	"orch/roles/backend/prompt"
 )
 
 var _ model.Client = (*Agent)(nil)
@@ -39,7 +39,11 @@ func (a *Agent) Complete(ctx context.Context, q model.Request) (model.Response, 
 // looks tells which thinking roles may see the workspace; a judge sees its
 // evidence and nothing else.
 func looks(role string) bool {
-	return role == string(message.Planner) || role == string(message.Perceiver)
+	switch prompt.Role(role) {
+	case prompt.Planner, prompt.PlannerCode, prompt.PlanReviewer, prompt.Perceiver:
+		return true
+	}
+	return false
 }
 
 // json tells whether the command reads JSON.

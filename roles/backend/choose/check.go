@@ -44,6 +44,26 @@ func CheckOthers(cfg config.Config, in message.UserInput) error {
 	return nil
 }
 
+// PlanReviewer is the entry of whoever looks at the plans of a coding goal.
+const PlanReviewer message.Role = "plan-reviewer"
+
+// CheckPlanReviewer refuses a plan review by nobody, or by the model that made
+// the plan.
+func CheckPlanReviewer(cfg config.Config, in message.UserInput) error {
+	if cfg.Code.PlanReview != "model" {
+		return nil
+	}
+	const do = "give models.plan-reviewer a model of its own in .orch/config.yaml, or set code.plan_review to none or human"
+	first, second := Chain(cfg, in, message.Planner), Chain(cfg, in, PlanReviewer)
+	switch {
+	case len(second) == 0:
+		return &Error{What: "code.plan_review is model, and nothing is configured to be the plan-reviewer", Do: do}
+	case len(first) > 0 && same(first[0], second[0]):
+		return &Error{What: fmt.Sprintf("the plan-reviewer thinks with %s, as the planner it checks", second[0].Title()), Do: do}
+	}
+	return nil
+}
+
 func same(a, b Entry) bool {
 	return a.Backend == b.Backend && a.Model.Name == b.Model.Name && a.BaseURL() == b.BaseURL() &&
 		a.Options[OptionPreset] == b.Options[OptionPreset] && a.Options[OptionCommand] == b.Options[OptionCommand]

@@ -180,3 +180,20 @@ func TestWhoseCostIsNotKnown(t *testing.T) {
 		t.Errorf("got %q", names(got))
 	}
 }
+
+func TestAPlanIsNotReviewedByWhoMadeIt(t *testing.T) {
+	const review = "code: {plan_review: model}\n"
+	for yaml, refused := range map[string]bool{
+		"models: {default: {backend: exec, options: {preset: claude}}}\n":                                                                                        false,
+		review + "models: {default: {backend: exec, options: {preset: claude}}}\n":                                                                               true,
+		review + "models: {planner: {backend: exec, options: {preset: claude}}}\n":                                                                               true,
+		review + "models: {planner: {backend: exec, options: {preset: claude}}, plan-reviewer: {backend: exec, options: {preset: claude}}}\n":                    true,
+		review + "models: {planner: {backend: exec, options: {preset: claude}}, plan-reviewer: {backend: exec, options: {preset: codex}}}\n":                     false,
+		review + "models: {default: {backend: openai, name: a}, plan-reviewer: {backend: openai, name: b}}\n":                                                    false,
+		"models: {planner: {backend: exec, options: {preset: claude}}, plan-reviewer: {backend: exec, options: {preset: claude}}}\ncode: {plan_review: human}\n": false,
+	} {
+		if err := CheckPlanReviewer(parse(t, yaml), message.UserInput{}); (err != nil) != refused {
+			t.Errorf("%s: %v", yaml, err)
+		}
+	}
+}

@@ -27,7 +27,11 @@ func ForPerceiver(in backend.PerceiveInput) (Prompt, error) {
 // ForCandidates asks which ways a plan might take. survey lists what is in the
 // project; it may be empty.
 func ForCandidates(in backend.PlanInput, survey string) (Prompt, error) {
-	return Compose(Candidates, in.Values, in, append(goal(in.Spec, survey), previous(in)...)...)
+	parts := goal(in.Spec, survey)
+	if in.Code != nil {
+		parts = append(parts, codeGoal(*in.Code)...)
+	}
+	return Compose(Candidates, in.Values, in, append(parts, previous(in)...)...)
 }
 
 // ForPlanner asks for a plan.
@@ -35,6 +39,10 @@ func ForPlanner(in backend.PlanInput, survey string) (Prompt, error) {
 	parts := goal(in.Spec, survey)
 	if in.Strict {
 		parts = append(parts, Part{Section: Inputs, Label: "Strict", Text: "Every criterion is required."})
+	}
+	role := Planner
+	if in.Code != nil {
+		role, parts = PlannerCode, append(parts, codeGoal(*in.Code)...)
 	}
 	parts = append(parts, previous(in)...)
 	parts = append(parts, constraints(in.Constraint)...)
@@ -45,7 +53,7 @@ func ForPlanner(in backend.PlanInput, survey string) (Prompt, error) {
 		wrong = append(wrong, fmt.Sprintf("%s (%s): %s", v.Rule, v.What, v.Because))
 	}
 	parts = append(parts, Part{Section: Feedback, Label: "Code refused your last proposal of this round; put this right", Text: bullets(wrong)})
-	return Compose(Planner, in.Values, in, parts...)
+	return Compose(role, in.Values, in, parts...)
 }
 
 func goal(spec message.TaskSpec, survey string) []Part {

@@ -99,9 +99,29 @@ func samples(t *testing.T) map[Role]Prompt {
 	add(ForDistiller(Experiences{Space: "tool:shell:find", Entity: "path:.", BestAvoid: true, Occurrence: 9, Lessons: []string{"it listed vendored files"}}))
 	add(ForNextMoves(GivenUp{Spec: spec(), Accomplished: []string{"areas"}, Tried: []string{"shell:find on ."}, Why: "the budget is used up",
 		Unmet: []message.Verdict{{Criterion: "no vendored TODO is listed", Evidence: "vendor/x.go"}}}))
+	add(ForPlanner(codePlanInput(), survey))
+	add(ForPlanReviewer(planReviewInput()))
 	add(ForCoder(codeInput()))
 	add(ForReviewer(reviewInput()))
 	return all
+}
+
+func codePlanInput() backend.PlanInput {
+	in := planInput()
+	in.Code = &backend.CodePlan{SpecRef: "specs/retry.md#backoff", Spec: "# Backoff\n\nOne second, then two.", Raised: []backend.Raised{
+		{Kind: "discovery", What: "the cache keeps errors", Advice: "drop them", Severity: "high", Urgency: message.Deferred, By: "coder-1", Slot: "collect"}}}
+	in.Violations = []message.Violation{{Rule: "gate_done_when", What: "collect", Because: "it does not say when it is done"}}
+	return in
+}
+
+func planReviewInput() backend.PlanReviewInput {
+	second := codeTask()
+	second.ID, second.Slot, second.DependsOn, second.ExemptFromTests = "t5", "document", []message.TaskID{"t4", "t1"}, true
+	first := codeTask()
+	first.Slot = "retry"
+	return backend.PlanReviewInput{Goal: "retry", Spec: spec(), Code: *codePlanInput().Code, Tasks: []message.SubTask{first, second}, Values: "Small changes.",
+		TaskCriteria: []message.Criterion{{ID: "goal.1", Criterion: "every call of the API is tried again"}},
+		Kept:         []backend.PreviousTask{{ID: "t1", Slot: "client", Approach: "wrap", Target: "internal/api"}}}
 }
 
 func codeTask() message.SubTask {

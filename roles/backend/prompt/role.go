@@ -25,13 +25,16 @@ const (
 	MetaValidator  Role = "meta-validator"
 	Merger         Role = "merger" // of the meta-validator
 	Distiller      Role = "distiller"
+	PlannerCode    Role = "planner-code"  // of the planner, for a goal of the coding profile
+	PlanReviewer   Role = "plan-reviewer" // of the planner: somebody else looks at its plan
 	Coder          Role = "coder"
 	CodeReviewer   Role = "code-reviewer"
 )
 
 // All lists the prompts there are.
 func All() []Role {
-	return []Role{Perceiver, Candidates, Planner, NextMoves, Executor, AgentValidator, MetaValidator, Merger, Distiller, Coder, CodeReviewer}
+	return []Role{Perceiver, Candidates, Planner, NextMoves, Executor, AgentValidator, MetaValidator, Merger, Distiller,
+		PlannerCode, PlanReviewer, Coder, CodeReviewer}
 }
 
 // Text is a prompt file, taken apart.

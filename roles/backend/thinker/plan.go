@@ -78,12 +78,18 @@ type plannedTask struct {
 	Targets   []string    `json:"targets"`
 	ReadOnly  bool        `json:"read_only"`
 	Priority  int         `json:"priority"`
+
+	SpecRef  string `json:"spec_ref"`
+	DoneWhen string `json:"done_when"`
+	Scope    string `json:"scope"`
+	Exempt   bool   `json:"exempt_from_tests"`
 }
 
 type planned struct {
 	TaskCriteria []criterion   `json:"task_criteria"`
 	Tasks        []plannedTask `json:"tasks"`
 	Keep         []string      `json:"keep"`
+	SpecGaps     []string      `json:"spec_gaps"`
 	NoPlan       string        `json:"no_plan"`
 }
 
@@ -176,7 +182,7 @@ func openSlots(before []backend.PreviousTask) []string {
 }
 
 func (v *planned) proposal(in backend.PlanInput, source string, usage message.Usage) backend.Proposal {
-	p := backend.Proposal{TaskCriteria: specs(v.TaskCriteria), Source: source, Usage: usage}
+	p := backend.Proposal{TaskCriteria: specs(v.TaskCriteria), Source: source, SpecGaps: v.SpecGaps, Usage: usage}
 	done := matched(in.Previous)
 	for _, slot := range v.Keep {
 		if id := done[slot]; !slices.Contains(p.Keep, id) {
@@ -184,13 +190,18 @@ func (v *planned) proposal(in backend.PlanInput, source string, usage message.Us
 		}
 	}
 	for _, t := range v.Tasks {
-		p.Tasks = append(p.Tasks, backend.ProposedTask{
-			Slot: strings.TrimSpace(t.Slot), Intent: t.Intent, Context: t.Context, Approach: t.Approach, Target: strings.TrimSpace(t.Target),
-			Criteria: specs(t.Criteria), Sequence: t.Sequence, DependsOn: t.DependsOn, Tools: knownTools(t.Tools), Targets: t.Targets,
-			ReadOnly: t.ReadOnly, Priority: t.Priority,
-		})
+		p.Tasks = append(p.Tasks, t.proposed())
 	}
 	return p
+}
+
+func (t plannedTask) proposed() backend.ProposedTask {
+	return backend.ProposedTask{
+		Slot: strings.TrimSpace(t.Slot), Intent: t.Intent, Context: t.Context, Approach: t.Approach, Target: strings.TrimSpace(t.Target),
+		Criteria: specs(t.Criteria), Sequence: t.Sequence, DependsOn: t.DependsOn, Tools: knownTools(t.Tools), Targets: t.Targets,
+		ReadOnly: t.ReadOnly, Priority: t.Priority,
+		SpecRef: t.SpecRef, DoneWhen: t.DoneWhen, Scope: t.Scope, ExemptFromTests: t.Exempt,
+	}
 }
 
 func specs(all []criterion) []backend.CriterionSpec {

@@ -160,7 +160,13 @@ func (w *World) Messages(types ...message.Type) (out []message.Message) {
 // Start puts a goal on the board.
 func (w *World) Start(text string) message.GoalID {
 	w.T.Helper()
-	w.Say("human-1", "g", "", message.UserInput{Text: text, Profile: "task"})
+	return w.StartWith(message.UserInput{Text: text, Profile: "task"})
+}
+
+// StartWith puts a goal of any kind on the board.
+func (w *World) StartWith(in message.UserInput) message.GoalID {
+	w.T.Helper()
+	w.Say("human-1", "g", "", in)
 	return "g"
 }
 
