@@ -20,6 +20,7 @@ import (
 	"orch/blackboard/message"
 	"orch/blackboard/view"
 	"orch/roles/config"
+	"orch/roles/confine"
 )
 
 // Exit codes of orch, as the README lists them.
@@ -40,6 +41,8 @@ type app struct {
 	dir      string // where to look for .orch, --dir
 	asJSON   bool
 	unsafeFS bool
+
+	tried *confine.Machine // what this machine has to confine with, once it was tried
 }
 
 // exitError carries an exit code out of a command. A nil cause prints nothing.

@@ -27,7 +27,7 @@ func commands(a *app) []*cobra.Command {
 		newReplay(a), newVerify(a), newRepair(a), newRestore(a), newGC(a), newTrack(a),
 		newEdit(a), newAnswer(a), newAllow(a), newDeny(a), newUnblock(a), newRetry(a), newTrust(a),
 		newConfig(a), newDoctor(a), newPause(a), newResume(a), newCheckpoint(a), newAbort(a),
-		newNote(a), newSubmit(a), newAgentCommand(a), newController(a), newGGS(a), newAudit(a), newAuditor(a), newIntegrate(a), newMemory(a), newDream(a), newVersion(a), newGuard(), newChore(a),
+		newNote(a), newSubmit(a), newAgentCommand(a), newController(a), newGGS(a), newAudit(a), newAuditor(a), newIntegrate(a), newMemory(a), newDream(a), newVersion(a), newGuard(), newConfine(a), newChore(a),
 	}
 }
 

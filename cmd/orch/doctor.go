@@ -10,6 +10,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
+	"orch/roles/config"
+	"orch/roles/confine"
 	"orch/roles/process"
 )
 
@@ -66,6 +68,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	found = append(found, finding{"configuration", "ok", "controller " + cfg.Controller.Policy})
 	found = append(found, a.examinePlaybooks(root)...)
 	found = append(found, examinePrograms()...)
+	found = append(found, a.examineConfinement(ctx, cfg)...)
 	return append(found, examineThinking(ctx, cfg)...)
 }
 
@@ -116,5 +119,54 @@ func examinePrograms() []finding {
 	} else {
 		out = append(out, finding{"leftovers", "ok", "collected by a subreaper and by marker"})
 	}
-	return append(out, finding{"confinement", "note", "none yet: tool calls pass the safety gate, and .orch is fingerprinted around each; see docs/safety.md"})
+	return out
+}
+
+// examineConfinement tries what the machine has, and says which profile uses it.
+func (a *app) examineConfinement(ctx context.Context, cfg config.Config) []finding {
+	m, err := a.machine(ctx)
+	if err != nil {
+		return []finding{{"confinement", "problem", err.Error()}}
+	}
+	out := []finding{{"namespace", "ok", "a command sees its own mounts, devices and terminals"}, {"landlock", "ok", fmt.Sprintf("ABI %d", m.Landlock)}}
+	if !m.Namespace {
+		out[0] = finding{"namespace", "note", m.NoNamespace}
+	}
+	if m.Landlock == 0 {
+		out[1] = finding{"landlock", "note", m.NoLandlock}
+	}
+	last := finding{"confinement", "ok", "tasks: " + tasksHeldBy(m.Layers) + "; code: " + codeHeldBy(m.Layers)}
+	switch err := required(cfg, m.Layers); {
+	case cfg.Confine == confineOff:
+		last.State, last.Text = "note", "off in config.yaml: the safety gate, and .orch fingerprinted around each call"
+	case err != nil:
+		last.State, last.Text = "problem", err.Error()
+	case !m.Namespace:
+		last.State = "note"
+	}
+	return append(out, last)
+}
+
+// tasksHeldBy says what keeps the commands of profile task in their place.
+func tasksHeldBy(l confine.Layers) string {
+	switch {
+	case l.Namespace && l.Landlock > 0:
+		return "namespace and Landlock"
+	case l.Namespace:
+		return "namespace"
+	case l.Landlock > 0:
+		return "Landlock, and .orch fingerprinted around each call"
+	}
+	return "not confined; .orch fingerprinted around each call"
+}
+
+// codeHeldBy says what keeps coders and reviewers in their worktrees.
+func codeHeldBy(l confine.Layers) string {
+	switch {
+	case l.Any() && !l.Namespace:
+		return "Landlock"
+	case l.Any():
+		return tasksHeldBy(l)
+	}
+	return "not confined; the main checkout fingerprinted around each step"
 }

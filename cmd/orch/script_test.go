@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"orch/roles/confine"
 )
 
 // program is the orch under test: the real binary, because steps and residents
@@ -61,6 +64,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
+		Condition: func(name string) (bool, error) {
+			if name != "namespace" {
+				return false, fmt.Errorf("no condition is called %s", name)
+			}
+			return machine(t).Namespace, nil
+		},
 		Setup: func(e *testscript.Env) error {
 			// The go command needs a cache and a home; they are the machine's own,
 			// so that the standard library is not compiled again for each script.
@@ -84,6 +93,11 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o755)
 		},
 	})
+}
+
+// machine is what the machine of these tests has to confine with.
+func machine(t *testing.T) confine.Machine {
+	return confine.Probe(t.Context(), []string{program, "confine", "--try", "--"})
 }
 
 // copyExample copies an example project to a place of its own.

@@ -35,6 +35,11 @@ type Config struct {
 	Code       Code             `yaml:"code"` // what --profile code does
 	Audit      Audit            `yaml:"audit"`
 	Strict     bool             `yaml:"strict"` // every criterion is required
+
+	Confine      string   `yaml:"confine"`       // auto, require or off; see docs/safety.md
+	ConfineWrite []string `yaml:"confine_write"` // what a confined command may write beside its workspace
+	ConfineHide  []string `yaml:"confine_hide"`  // what it must not see beside the person's keys
+	ConfineShow  []string `yaml:"confine_show"`  // what it may see although it is hidden by default
 }
 
 // Audit holds the thresholds of the auditor. It reads them when it starts, and
@@ -184,6 +189,7 @@ func Default() Config {
 			PromoteAttention: 5, PromoteDecision: 3, BankruptK: 0.05},
 		View:    View{MaxTasks: 500},
 		Journal: Journal{RotateBytes: 64 << 20},
+		Confine: "auto",
 		Audit: Audit{Attempts: 4, Crashes: 3, Rounds: 8, Thrash: 2, Window: 20, Drift: 0.3, SpendFactor: 3,
 			StallMS: 30 * 60_000, RejectionMS: 60 * 60_000, DraftMS: 60 * 60_000, PauseMS: 24 * 60 * 60_000,
 			FloodMessages: 6_000, Listed: 50, Similarity: 0.7, RetryCluster: 3, DebtAccumulation: 3,

@@ -69,6 +69,7 @@ func Keys() []Key {
 		{Path: "memory.bankrupt_k", Unit: "1/day", Min: 0, Max: 100, Doc: "decay of a rule that lost its trust"},
 		{Path: "view.max_tasks", Unit: "tasks", Min: 1, Max: 100_000, Doc: "open tasks shown in state.yaml"},
 		{Path: "journal.rotate_bytes", Unit: "bytes", Min: 4096, Max: 1 << 40, Doc: "size at which the log starts a new segment, at least 4 times the state"},
+		{Path: "confine", Values: []string{"auto", "require", "off"}, Doc: "auto: as far as the machine can; require: no run where it can not; off: commands are not confined"},
 		{Path: "code.integration", Doc: "branch that approved work is merged into; made from HEAD if absent"},
 		{Path: "code.integration_command", Doc: "command that must pass on the merged tree; empty means code.test_command"},
 		{Path: "code.test_command", Doc: "command run in every review; empty means what the project offers"},

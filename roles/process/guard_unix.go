@@ -11,10 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orch/roles/confine"
 )
 
 const guardSupported = true
@@ -33,18 +36,17 @@ func GuardMain(args []string) int {
 	unix.CloseOnExec(lifelineFD)
 	unix.CloseOnExec(reportFD)
 	lifeline := bufio.NewReader(os.NewFile(lifelineFD, "lifeline"))
-	var graceMS int64
-	var interrupt bool
-	line, err := lifeline.ReadString('\n')
+	var set guardSettings
+	line, err := lifeline.ReadBytes('\n')
 	if err == nil {
-		_, err = fmt.Sscanf(line, "grace_ms %d interrupt %t\n", &graceMS, &interrupt)
+		err = json.Unmarshal(line, &set)
 	}
 	if err != nil || len(args) == 0 {
 		fmt.Fprintln(os.Stderr, "error: a guard is started by orch itself, with its lifeline")
 		return 2
 	}
 	g := &guard{
-		args: args, ask: askSignal(interrupt), grace: time.Duration(graceMS) * time.Millisecond,
+		args: args, ask: askSignal(set.Interrupt), grace: time.Duration(set.GraceMS) * time.Millisecond, confine: set.Confine,
 		subreaper: BecomeSubreaper() == nil, // without it the marker has to find what was orphaned
 		cut:       make(chan struct{}), done: make(chan syscall.WaitStatus, 1), childless: make(chan struct{}),
 	}
@@ -67,6 +69,7 @@ type guard struct {
 	done  chan syscall.WaitStatus // gets the command's status
 	child int
 
+	confine   *confine.Sandbox // nil: the command is not confined
 	subreaper bool
 	childless chan struct{} // closed when no child is left, living or dead
 	doubts    doubts
@@ -78,7 +81,10 @@ func (g *guard) run(lifeline io.Reader) guardReport {
 	if err := g.start(); err != nil {
 		rep := guardReport{Exit: 127, Start: err.Error()}
 		var no syscall.Errno
-		if errors.As(err, &no) {
+		var un *confine.UnavailableError
+		if errors.As(err, &un) {
+			rep.Start, rep.Confine = "", un.Why
+		} else if errors.As(err, &no) {
 			rep.Errno = int(no)
 		} else if errors.Is(err, exec.ErrNotFound) {
 			rep.Errno = int(syscall.ENOENT)
@@ -114,7 +120,25 @@ func (g *guard) run(lifeline io.Reader) guardReport {
 	return g.after(status, killed)
 }
 
+// start starts the command from a thread of its own, which ends then: what the
+// command is confined to binds that thread as well, and must not bind the guard.
 func (g *guard) start() error {
+	if g.confine == nil {
+		return g.launch()
+	}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never given back
+		if err := g.confine.Enter(); err != nil {
+			started <- err
+			return
+		}
+		started <- g.launch()
+	}()
+	return <-started
+}
+
+func (g *guard) launch() error {
 	path, err := exec.LookPath(g.args[0])
 	if err != nil {
 		return err

@@ -3,19 +3,27 @@ package process
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"syscall"
 	"time"
+
+	"orch/roles/confine"
 )
 
 // The guard's file descriptors beside the command's own three.
 const (
-	lifelineFD = 3 // read: one line of settings, then silence until the parent is gone or lets go
+	lifelineFD = 3 // read: one line of guardSettings, then silence until the parent is gone or lets go
 	reportFD   = 4 // written: one guardReport
 )
+
+// guardSettings are what a guard has to know, as a line of JSON.
+type guardSettings struct {
+	GraceMS   int64            `json:"grace_ms"`
+	Interrupt bool             `json:"interrupt"`
+	Confine   *confine.Sandbox `json:"confine,omitempty"`
+}
 
 // guardReport is what a guard tells of its command.
 type guardReport struct {
@@ -23,7 +31,8 @@ type guardReport struct {
 	Signal    string `json:"signal,omitempty"`
 	Start     string `json:"start,omitempty"` // why it could not be started
 	Errno     int    `json:"errno,omitempty"`
-	Clean     bool   `json:"clean,omitempty"` // it was a subreaper and has no child left: nothing can have survived
+	Confine   string `json:"confine,omitempty"` // why it could not be confined, and was not started
+	Clean     bool   `json:"clean,omitempty"`   // it was a subreaper and has no child left: nothing can have survived
 	Leftovers []Proc `json:"leftovers,omitempty"`
 	Survivors []Proc `json:"survivors,omitempty"`
 }
@@ -32,13 +41,12 @@ type guardReport struct {
 type guardLink struct {
 	lifeR, lifeW *os.File
 	repR, repW   *os.File
-	graceMS      int64
-	interrupt    bool
+	settings     guardSettings
 	report       chan guardReport // gets the report, or is closed without one
 }
 
-func newGuardLink(graceMS int64, interrupt bool) (*guardLink, error) {
-	g := &guardLink{graceMS: graceMS, interrupt: interrupt, report: make(chan guardReport, 1)}
+func newGuardLink(s Spec) (*guardLink, error) {
+	g := &guardLink{settings: guardSettings{s.GraceMS, s.Interrupt, s.Confine}, report: make(chan guardReport, 1)}
 	var err error
 	if g.lifeR, g.lifeW, err = os.Pipe(); err != nil {
 		return nil, err
@@ -57,7 +65,7 @@ func (g *guardLink) attach(cmd *exec.Cmd) { cmd.ExtraFiles = []*os.File{g.lifeR,
 func (g *guardLink) started() {
 	g.lifeR.Close()
 	g.repW.Close()
-	fmt.Fprintf(g.lifeW, "grace_ms %d interrupt %t\n", g.graceMS, g.interrupt) // a guard already dead shows in its report
+	_ = json.NewEncoder(g.lifeW).Encode(g.settings) // a guard already dead shows in its report
 	go func() {
 		defer close(g.report)
 		var rep guardReport
@@ -90,6 +98,9 @@ func (rep guardReport) into(res *Result, made bool, program string) {
 	res.Exit, res.Signal = rep.Exit, rep.Signal
 	res.Leftovers = append(res.Leftovers, rep.Leftovers...)
 	res.Survivors = append(res.Survivors, rep.Survivors...)
+	if rep.Confine != "" {
+		res.Exit, res.Err = -1, &StartError{Program: program, Err: &confine.UnavailableError{Why: rep.Confine}}
+	}
 	if rep.Start != "" {
 		var err error = errors.New(rep.Start)
 		if rep.Errno != 0 {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os/exec"
 	"time"
+
+	"orch/roles/confine"
 )
 
 // drainLimit bounds the wait for the last output after everything is dead.
@@ -97,8 +99,11 @@ func (r *running) start() error {
 	if err := r.input.open(r.spec.Stdin); err != nil {
 		return err
 	}
+	if r.spec.Confine != nil && (len(r.spec.Guard) == 0 || !guardSupported) {
+		return &confine.UnavailableError{Why: "nothing is confined without a guard"}
+	}
 	if len(r.spec.Guard) > 0 && guardSupported {
-		link, err := newGuardLink(r.spec.GraceMS, r.spec.Interrupt)
+		link, err := newGuardLink(r.spec)
 		if err != nil {
 			return err
 		}

@@ -19,11 +19,16 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"orch/roles/confine"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "guard" {
 		os.Exit(GuardMain(os.Args[2:]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "try" {
+		os.Exit(confine.TryMain(os.Args[2:]))
 	}
 	if len(os.Args) > 2 && os.Args[1] == "helper" {
 		helper(os.Args[2])

@@ -3,6 +3,8 @@ package process
 import (
 	"fmt"
 	"io"
+
+	"orch/roles/confine"
 )
 
 // Marker is the value of ORCH_MARKER by which everything a command started can
@@ -45,6 +47,11 @@ type Spec struct {
 
 	Session bool     // start a session, not only a process group
 	Guard   []string // argv prefix of a guard, such as {"/path/orch", "guard", "--"}; empty: none
+
+	// Confine keeps the command and all it starts to a few places. Its guard
+	// puts it in force; without a guard, or where it can not be, the command is
+	// not started. Nil: not confined.
+	Confine *confine.Sandbox
 
 	NoCgroup bool           // do not try to make a cgroup
 	OnStart  func(Identity) // called once the process exists

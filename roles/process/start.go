@@ -7,23 +7,27 @@ import (
 
 // launch starts the process, in its cgroup where the system lets us: that a
 // cgroup could be made does not mean that a process may be born in it.
-func (r *running) launch() error {
-	r.cmd = r.build()
+func (r *running) launch() (err error) {
+	if r.cmd, err = r.build(); err != nil {
+		return err
+	}
 	if r.cgroup != nil {
 		r.cgroup.attach(r.cmd)
-		err := r.cmd.Start()
+		err = r.cmd.Start()
 		r.cgroup.started()
 		if err == nil {
 			return nil
 		}
 		r.cgroup.remove()
 		r.cgroup = nil
-		r.cmd = r.build()
+		if r.cmd, err = r.build(); err != nil {
+			return err
+		}
 	}
 	return r.cmd.Start()
 }
 
-func (r *running) build() *exec.Cmd {
+func (r *running) build() (*exec.Cmd, error) {
 	argv := r.spec.Argv
 	if r.guard != nil {
 		argv = append(append([]string{}, r.spec.Guard...), argv...)
@@ -41,7 +45,12 @@ func (r *running) build() *exec.Cmd {
 	if r.guard != nil {
 		r.guard.attach(cmd)
 	}
-	return cmd
+	if r.spec.Confine != nil {
+		if err := r.spec.Confine.Prepare(cmd.SysProcAttr); err != nil {
+			return nil, err
+		}
+	}
+	return cmd, nil
 }
 
 // connectOutput makes pipes of our own, so that Wait does not depend on

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orch/blackboard"
+	"orch/roles/config"
+	"orch/roles/confine"
+	"orch/roles/process"
+	"orch/roles/tool/gate"
+)
+
+// layersEnv tells a step what its supervisor found the machine to have, so that
+// not each of them has to try.
+const layersEnv = "ORCH_CONFINE"
+
+// Values of the configuration's key confine.
+const (
+	confineRequire = "require"
+	confineOff     = "off"
+)
+
+// layers is what this machine has. It is tried once in a process.
+func (a *app) layers(ctx context.Context) (confine.Layers, error) {
+	if known := os.Getenv(layersEnv); known != "" {
+		return confine.Parse(known)
+	}
+	m, err := a.machine(ctx)
+	return m.Layers, err
+}
+
+func (a *app) machine(ctx context.Context) (confine.Machine, error) {
+	if a.tried != nil {
+		return *a.tried, nil
+	}
+	exe, err := executable()
+	if err != nil {
+		return confine.Machine{}, err
+	}
+	m := confine.Probe(ctx, []string{exe, "confine", "--try", "--"})
+	if ctx.Err() != nil {
+		return m, context.Cause(ctx)
+	}
+	a.tried = &m
+	return m, nil
+}
+
+// keeper confines the commands of one step. Nil confines nothing.
+type keeper struct {
+	layers  confine.Layers
+	scratch string // the TMPDIR of what is confined
+	caches  string // of builds
+	home    string
+	set     confine.GoSettings
+	write   []string // beside what each command is for
+	keep    []string // stays read-only whatever may be written
+	hide    []string
+}
+
+// keeperOf is the keeper of a project's steps, as its configuration and the
+// machine let it be. rules are the permissions of the goal: what they let be
+// changed outside the workspace may be written.
+func (a *app) keeperOf(ctx context.Context, cfg config.Config, root, scratch string, rules []gate.Rule) (*keeper, error) {
+	if cfg.Confine == confineOff {
+		return nil, nil
+	}
+	layers, err := a.layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := required(cfg, layers); err != nil || !layers.Any() {
+		return nil, err
+	}
+	k, err := newKeeper(layers, scratch)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeHooks(root); err != nil {
+		return nil, err
+	}
+	k.keep = protected(root)
+	own := k.paths(root, cfg.ConfineWrite)
+	k.keep = slices.DeleteFunc(k.keep, func(p string) bool { // what a person lets be written is not kept
+		return slices.ContainsFunc(own, func(w string) bool { return confine.Within(w, p) }) && filepath.Base(p) != blackboard.DirName
+	})
+	k.write = append(k.write, own...)
+	for _, r := range rules {
+		k.write = append(k.write, permitted(r)...)
+	}
+	k.hide = append(k.hide, k.paths(root, cfg.ConfineHide)...)
+	show := k.paths(root, cfg.ConfineShow)
+	k.hide = slices.DeleteFunc(k.hide, func(p string) bool {
+		return slices.ContainsFunc(show, func(s string) bool { return confine.Within(s, p) })
+	})
+	return k, nil
+}
+
+// required refuses to go on where the configuration insists and the machine can not.
+func required(cfg config.Config, l confine.Layers) error {
+	if cfg.Confine == confineRequire && !l.Namespace {
+		return &confine.UnavailableError{Why: "confine is set to require, and this machine lets no namespace be made that keeps .orch read-only"}
+	}
+	return nil
+}
+
+func newKeeper(l confine.Layers, scratch string) (*keeper, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // then nothing below it can be hidden
+	}
+	k := &keeper{layers: l, home: home, hide: confine.Secrets(home, strconv.Itoa(os.Getuid()), os.Environ())}
+	if k.scratch, err = filepath.EvalSymlinks(scratch); err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	k.caches = filepath.Join(cache, "orch", "build")
+	if err := os.MkdirAll(k.caches, 0o700); err != nil {
+		return nil, fmt.Errorf("make a place for the caches of builds: %w", err)
+	}
+	k.set, err = goSettings(home)
+	return k, err
+}
+
+// goSettings reads what `go env -w` wrote.
+func goSettings(home string) (confine.GoSettings, error) {
+	path := os.Getenv("GOENV")
+	if path == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil, nil // no home, no settings
+		}
+		path = filepath.Join(dir, "go", "env")
+	}
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || path == "off" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of go: %w", err)
+	}
+	set := confine.GoSettings{}
+	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
+		if name, value, ok := strings.Cut(strings.TrimSpace(lines.Text()), "="); ok {
+			set[name] = value
+		}
+	}
+	return set, nil
+}
+
+// paths makes paths of a configuration absolute; ~ is the home.
+func (k *keeper) paths(root string, list []string) []string {
+	var out []string
+	for _, p := range list {
+		if rest, ok := strings.CutPrefix(p, "~"); ok && k.home != "" {
+			p = k.home + rest
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(root, p)
+		}
+		out = append(out, filepath.Clean(p))
+	}
+	return out
+}
+
+// permitted are the directories in which a permission lets something be changed
+// outside the workspace.
+func permitted(r gate.Rule) []string {
+	if r.Effect != gate.Allow || r.Action == gate.Caution {
+		return nil
+	}
+	if r.Pattern == "**" && r.Action == gate.Outside {
+		return []string{"/"}
+	}
+	if !filepath.IsAbs(r.Pattern) {
+		return nil
+	}
+	dir := filepath.Dir(r.Pattern)
+	if i := strings.IndexAny(r.Pattern, `*?[{\`); i >= 0 {
+		dir = filepath.Dir(r.Pattern[:i] + "x")
+	}
+	if dir == "/" {
+		return nil // a pattern that says nothing; confine_write can name it
+	}
+	return []string{dir}
+}
+
+// around confines what a process is to be: it may write these files and
+// directories, and what every confined command may.
+func (k *keeper) around(spec process.Spec, write ...string) (process.Spec, error) {
+	if k == nil {
+		return spec, nil
+	}
+	policy, err := k.policy(write, nil)
+	if err != nil {
+		return spec, err
+	}
+	spec.Env = k.environ(spec.Env)
+	spec.Confine = &confine.Sandbox{Policy: policy, Layers: k.layers}
+	return spec, nil
+}
+
+func (k *keeper) policy(write, readOnly []string) (confine.Policy, error) {
+	return confine.Policy{
+		Write: slices.Concat([]string{k.scratch, k.caches}, write, k.write), ReadOnly: slices.Concat(k.keep, readOnly), Hide: k.hide,
+	}.Clean()
+}
+
+func (k *keeper) environ(env []string) []string {
+	return confine.With(confine.Redirect(env, k.caches, k.home, k.set), "TMPDIR="+k.scratch)
+}
+
+// protected is what stays read-only in a project although the project may be
+// written: orch's own, and what decides which programs git runs.
+func protected(root string) []string {
+	out := []string{filepath.Join(root, blackboard.DirName)}
+	dir, submodules := gitDirs(root)
+	if dir != "" {
+		out = append(out, confine.Git(dir, submodules)...)
+	}
+	return out
+}
+
+// gitDirs are the git directory inside a project, and those of its submodules.
+// One that lies elsewhere can not be written anyway.
+func gitDirs(root string) (dir string, submodules []string) {
+	dir = filepath.Join(root, ".git")
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return "", nil
+	}
+	heads, err := filepath.Glob(filepath.Join(dir, "modules", "*", "HEAD"))
+	if err != nil {
+		return dir, nil // only for a malformed pattern, and this one is not
+	}
+	for _, h := range heads {
+		submodules = append(submodules, filepath.Dir(h))
+	}
+	return dir, submodules
+}
+
+// makeHooks makes the directories of git's hooks that are missing: what is not
+// there can not be kept read-only.
+func makeHooks(root string) error {
+	dir, submodules := gitDirs(root)
+	if dir == "" {
+		return nil
+	}
+	for _, d := range append([]string{dir}, submodules...) {
+		if err := os.Mkdir(filepath.Join(d, "hooks"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("make the directory of git's hooks: %w", err)
+		}
+	}
+	return nil
+}

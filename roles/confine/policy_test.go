@@ -1,0 +1,88 @@
+package confine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCleanKeepsTheMeaning(t *testing.T) {
+	p, err := Policy{
+		Write:    []string{"/w/", "/w/sub", "/run/user/1/x", "/other"},
+		ReadOnly: []string{"/w/.git/hooks", "/w/.orch", "/elsewhere", "/wide"},
+		Hide:     []string{"/home/u/.ssh", "/home/u/.ssh/id", "/run/user/1", "/w/key"},
+	}.Clean()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what       string
+		have, want []string
+	}{
+		{"write", p.Write, []string{"/other", "/run/user/1/x", "/w"}},
+		{"read-only", p.ReadOnly, []string{"/w/.git/hooks", "/w/.orch"}},
+		{"hide", p.Hide, []string{"/home/u/.ssh", "/w/key"}}, // not /run/user/1: something in it must be written
+		{"pins", p.pins(), []string{"/w/.git"}},
+	} {
+		if !slices.Equal(c.have, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, c.have, c.want)
+		}
+	}
+}
+
+func TestEverythingMayBeWrittenButWhatIsKept(t *testing.T) {
+	p, err := Policy{Write: []string{"/", "/w"}, ReadOnly: []string{"/w/.orch"}, Hide: []string{"/home/u/.ssh"}}.Clean()
+	if err != nil || !p.Everything() || !slices.Equal(p.Write, []string{"/"}) || len(p.ReadOnly) != 1 || len(p.Hide) != 1 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	if pins := p.pins(); !slices.Equal(pins, []string{"/w"}) {
+		t.Errorf("pins %v", pins)
+	}
+}
+
+func TestARelativePathIsRefused(t *testing.T) {
+	if _, err := (Policy{Write: []string{"here"}}).Clean(); err == nil {
+		t.Fatal("a relative path means nothing to another process")
+	}
+}
+
+func TestLayersAreReadAsTheyAreWritten(t *testing.T) {
+	for _, l := range []Layers{{}, {Namespace: true}, {Landlock: 5}, {Namespace: true, Landlock: 7}} {
+		if back, err := Parse(l.String()); err != nil || back != l {
+			t.Errorf("%v became %v, %v", l, back, err)
+		}
+	}
+	for _, bad := range []string{"", "landlock", "landlock2", "namespace+", "all"} {
+		if l, err := Parse(bad); err == nil {
+			t.Errorf("%q became %v", bad, l)
+		}
+	}
+}
+
+func TestRedirectKeepsBuildsApartAndOffline(t *testing.T) {
+	get := func(env []string, name string) string { return lookup(env, name) }
+	env := Redirect([]string{"HOME=/home/u", "GOCACHE=/old", "GOPROXY=off"}, "/c", "/home/u", nil)
+	if get(env, "GOCACHE") != "/c/go-build" || get(env, "GOMODCACHE") != "/c/go-mod" || get(env, "npm_config_cache") != "/c/npm" {
+		t.Errorf("%v", env)
+	}
+	if p := get(env, "GOPROXY"); p != "file:///home/u/go/pkg/mod/cache/download,off" {
+		t.Errorf("GOPROXY=%s", p)
+	}
+	env = Redirect([]string{"GOMODCACHE=/m"}, "/c", "/home/u", GoSettings{"GOPROXY": "https://mirror", "GOMODCACHE": "/not"})
+	if p := get(env, "GOPROXY"); p != "file:///m/cache/download,https://mirror" {
+		t.Errorf("GOPROXY=%s: the environment wins over go env -w, and that over the default", p)
+	}
+	env = Redirect([]string{"GOPATH=/p:/q", "GOPRIVATE=corp.example"}, "/c", "/home/u", nil)
+	if p := get(env, "GOPROXY"); p != "file:///p/pkg/mod/cache/download,direct" || get(env, "GONOPROXY") != "none" {
+		t.Errorf("GOPROXY=%s: nobody may be told the names of private modules", p)
+	}
+}
+
+func TestSecretsFollowTheEnvironment(t *testing.T) {
+	hide := Secrets("/home/u", "7", []string{"SSH_AUTH_SOCK=/tmp/ssh-x/agent.1", "DOCKER_HOST=unix:///run/d.sock", "DBUS_SESSION_BUS_ADDRESS=unix:path=/tmp/bus,guid=1"})
+	for _, want := range []string{"/home/u/.ssh", "/home/u/.aws", "/home/u/.gnupg", "/run/user/7", "/tmp/ssh-x/agent.1", "/run/d.sock", "/tmp/bus", "/run/docker.sock"} {
+		if !slices.Contains(hide, want) {
+			t.Errorf("%s is not hidden: %s", want, strings.Join(hide, " "))
+		}
+	}
+}

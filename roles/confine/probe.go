@@ -1,0 +1,134 @@
+package confine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Machine is what was found on this machine by trying.
+type Machine struct {
+	Layers
+	NoNamespace string // why not; empty if there is one
+	NoLandlock  string
+}
+
+// trialLimit bounds a trial. One takes some milliseconds.
+const trialLimit = 10 * time.Second
+
+// Probe tries each layer in a child process. try is the argv that ends in
+// TryMain, such as {"/path/orch", "confine", "--try"}.
+func Probe(ctx context.Context, try []string) Machine {
+	m := Machine{}
+	if !Supported {
+		m.NoNamespace = "not on " + runtime.GOOS
+		m.NoLandlock = m.NoNamespace
+		return m
+	}
+	namespace := make(chan error, 1)
+	go func() { namespace <- trial(ctx, try, Layers{Namespace: true}) }()
+	m.tryLandlock(ctx, try)
+	if err := <-namespace; err != nil {
+		m.NoNamespace = err.Error()
+	} else {
+		m.Namespace = true
+	}
+	return m
+}
+
+func (m *Machine) tryLandlock(ctx context.Context, try []string) {
+	abi := landlockABI()
+	switch {
+	case abi == 0:
+		m.NoLandlock = "the kernel does not have it, or has it switched off"
+	case abi < MinLandlock:
+		m.NoLandlock = fmt.Sprintf("ABI %d can not forbid to truncate files, ABI %d is needed", abi, MinLandlock)
+	default:
+		if err := trial(ctx, try, Layers{Landlock: abi}); err != nil {
+			m.NoLandlock = err.Error()
+		} else {
+			m.Landlock = abi
+		}
+	}
+}
+
+// trial starts a child that enters a sandbox and tries to get out.
+func trial(ctx context.Context, try []string, l Layers) error {
+	dir, err := os.MkdirTemp("", "orch-try-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	for _, sub := range []string{"in/shut", "hidden"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hidden", "secret"), []byte("x"), 0o600); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, trialLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, try[0], slices.Concat(try[1:], []string{l.String(), dir})...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	if err := (Sandbox{Layers: l}).Prepare(cmd.SysProcAttr); err != nil {
+		return err
+	}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(out) > 0 {
+		return errors.New(strings.TrimSpace(string(out)))
+	}
+	return err
+}
+
+// TryMain is the child of a trial: args are the layers and a directory. It
+// says what went wrong and returns the exit code.
+func TryMain(args []string) int {
+	runtime.LockOSThread() // and never given back: the process ends
+	if err := try(args); err != nil {
+		fmt.Fprintln(os.Stdout, err)
+		return 1
+	}
+	return 0
+}
+
+func try(args []string) error {
+	if len(args) != 2 {
+		return errors.New("error: a trial is started by orch itself")
+	}
+	layers, err := Parse(args[0])
+	if err != nil {
+		return err
+	}
+	in := func(parts ...string) string { return filepath.Join(append([]string{args[1]}, parts...)...) }
+	s := Sandbox{Policy{Write: []string{in("in")}, ReadOnly: []string{in("in", "shut")}, Hide: []string{in("hidden")}}, layers}
+	if err := s.Enter(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(in("in", "file"), nil, 0o600); err != nil {
+		return fmt.Errorf("what may be written can not be: %w", err)
+	}
+	if os.WriteFile(in("file"), nil, 0o600) == nil {
+		return errors.New("what must not be written can be")
+	}
+	if layers.Namespace && os.WriteFile(in("in", "shut", "file"), nil, 0o600) == nil {
+		return errors.New("what is read-only can be written")
+	}
+	if _, err := os.ReadFile(in("hidden", "secret")); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return errors.New("what is hidden can be seen")
+	}
+	return nil
+}
