@@ -45,15 +45,16 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 			return check.Run(ctx, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: w.Process, Redact: redact})
 		},
 		TestCommand: func(dir string) (string, error) { return a.testCommand(cfg.Code, dir) },
-		Blob: func(hash string) ([]byte, error) {
-			return os.ReadFile(filepath.Join(b.GoalDir(c.Activation.Goal), "blobs", filepath.Base(hash)))
-		},
+		Blob:        blobsOf(b, c.Activation.Goal),
 	}
 	if cfg.Code.Setup != "" {
 		code.Setup = func(ctx context.Context, dir string) error { return setUp(ctx, cfg.Code, w.Process, dir) }
 	}
 	return code, a.codeMinds(cfg, in, role, m, w, code)
 }
+
+// planReviewModel lets another model look at plans.
+const planReviewModel = "model"
 
 // planEnv is what the planner of a coding goal gets beside the rest. Whether a
 // spec has to exist is the environment's to say, which a supervisor hands on.
@@ -65,8 +66,9 @@ func (a *app) planEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if p == nil {
 		return nil, fmt.Errorf("goal %s is not a coding goal", c.Activation.Goal)
 	}
-	code := &step.Code{Repo: p.repo, Place: p.place, Integration: p.ref, File: p.file, SkipSpecCheck: os.Getenv(planner.SkipSpecCheckEnv) == "true"}
-	if cfg.Code.PlanReview != "model" {
+	code := &step.Code{Repo: p.repo, Place: p.place, Integration: p.ref, File: p.file, Blob: blobsOf(b, c.Activation.Goal),
+		SkipSpecCheck: os.Getenv(planner.SkipSpecCheckEnv) == "true"}
+	if cfg.Code.PlanReview != planReviewModel {
 		return code, nil
 	}
 	links, err := a.links(cfg, choose.Chain(cfg, in, choose.PlanReviewer), w)
@@ -75,6 +77,13 @@ func (a *app) planEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	}
 	code.PlanReviewer, err = thinker.New(choose.NewClient(m, links), thinkerOptions(cfg))
 	return code, err
+}
+
+// blobsOf reads what the board keeps under a hash in a goal's folder.
+func blobsOf(b *blackboard.Board, goal message.GoalID) func(hash string) ([]byte, error) {
+	return func(hash string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(b.GoalDir(goal), "blobs", filepath.Base(hash)))
+	}
 }
 
 // file is a file as it is on the integration branch.

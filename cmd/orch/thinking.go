@@ -183,14 +183,19 @@ func (a *app) keeps(b *blackboard.Board, cfg config.Config, c supervisor.Claim) 
 	if err != nil {
 		a.warn(err)
 	}
-	chain := choose.Chain(cfg, in, c.Activation.Key.Role)
-	switch c.Activation.Key.Role { // whose step asks somebody else as well
-	case message.Planner:
+	return keepsOf(asks(cfg, in, c.Activation.Key.Role))
+}
+
+// asks are all whom the step of a role asks.
+func asks(cfg config.Config, in message.UserInput, role message.Role) []choose.Entry {
+	chain := choose.Chain(cfg, in, role)
+	switch {
+	case role == message.Planner && cfg.Code.PlanReview == planReviewModel && in.Profile == codeProfile:
 		chain = append(chain, choose.Chain(cfg, in, choose.PlanReviewer)...)
-	case message.CodeReviewer:
+	case role == message.CodeReviewer && cfg.Code.Crosscheck:
 		chain = append(chain, choose.Chain(cfg, in, message.Crosscheck)...)
 	}
-	return keepsOf(chain)
+	return chain
 }
 
 func keepsOf(chain []choose.Entry) (names []string) {

@@ -43,6 +43,10 @@ func BlockProblem(b message.Blocked) string {
 // shrugs are reasons that name no cause.
 var shrugs = []string{"i am stuck", "it does not work", "it doesn t work", "not possible", "can not do it", "cannot do it", "can t do it", "too hard", "too difficult", "i do not know", "i don t know"}
 
+// ReasonProblem says why a reason is none that a person could act on; empty if
+// it is one.
+func ReasonProblem(reason string) string { return shrug(reason) }
+
 func shrug(reason string) string {
 	w := words(reason)
 	switch {

@@ -3,6 +3,7 @@ package coder
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -17,7 +18,7 @@ func (it *iteration) input(ctx context.Context) (backend.CodeInput, error) {
 	t := it.task
 	in := backend.CodeInput{
 		Goal: it.goal.ID, Task: t.SubTask, Iteration: t.Review.Iterations + 1, Dir: t.Work, Env: it.w.Env, Base: t.Base,
-		Pending: t.Review.Pending, Handoff: t.Review.Handoff, Answers: t.HumanNotes, Values: it.e.Values,
+		Pending: t.Review.Pending, Handoff: t.Review.Handoff, Answers: slices.Concat(t.Review.Answers, t.HumanNotes), Values: it.e.Values,
 	}
 	if v := t.Review.Verdict; v != nil {
 		in.Checks = v.Checks

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -279,5 +280,60 @@ func TestAFailingSetupBlocksTheTaskForAPerson(t *testing.T) {
 	}
 	if now := d.Now(); now.Status != blackboard.Blocked || now.BlockedKind != message.BlockedEnvironment || !strings.Contains(now.BlockedReason, "npm") {
 		t.Errorf("%s %s: %s", now.Status, now.BlockedKind, now.BlockedReason)
+	}
+}
+
+// Whoever takes a task that was unblocked is told what the planner answered.
+func TestTheAnswerToABlockReachesTheNextCoder(t *testing.T) {
+	d := desk(t)
+	d.Claim("coder-1")
+	report := backend.CodeReport{End: backend.CodeBlocked, Blocked: message.Blocked{BlockedReason: "the spec does not say what a partial page is",
+		BlockedQuestions: []string{"Are partial results returned if page three fails?"}, Attempted: []string{}}}
+	if err := code(d, "coder-1", writes(d, nil, report)); err != nil {
+		t.Fatal(err)
+	}
+	d.Say(message.Planner, "", 0, message.Unblocked{Task: codertest.Task, Reason: "no, the call fails as a whole"})
+	d.Say(message.Human, "", 0, message.HumanNote{Message: "keep it short"})
+	d.Claim("coder-2")
+	err := code(d, "coder-2", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+		if got := strings.Join(in.Answers, "; "); got != "no, the call fails as a whole; keep it short" {
+			t.Errorf("told %q", got)
+		}
+		d.Write(in.Dir, "a.txt", "done\n")
+		return backend.CodeReport{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A spec that changed under the work is noted by code, and the task is judged
+// by what it says now.
+func TestASpecThatChangedIsNotedByTheReview(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		d := desk(t)
+		d.Claim("coder-1")
+		if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{})); err != nil {
+			t.Fatal(err)
+		}
+		if changed {
+			d.Git(d.Repo.Dir, "checkout", "-q", "integration")
+			d.Write(d.Repo.Dir, "spec.md", "# Spec\n\nIt says done, twice.\n")
+			d.Git(d.Repo.Dir, "commit", "-q", "-a", "-m", "change the spec")
+			d.Git(d.Repo.Dir, "checkout", "-q", "main")
+		}
+		err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+			if in.SpecChanged != changed || strings.Contains(in.Spec, "twice") != changed {
+				t.Errorf("changed %v: told %v, %q", changed, in.SpecChanged, in.Spec)
+			}
+			return approve(t.Context(), in)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := d.Now()
+		if slices.Contains(now.Anomalies, message.SpecHasChanged) != changed || now.Review.Verdict.AnomalyLogged != changed {
+			t.Errorf("changed %v: anomalies %v, the verdict says %v", changed, now.Anomalies, now.Review.Verdict.AnomalyLogged)
+		}
 	}
 }

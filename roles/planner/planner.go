@@ -31,7 +31,8 @@ const RuleNoApproachLeft = "no_approach_left"
 // RuleUnusable is the violation of a proposal that could not be read.
 const RuleUnusable = "unusable_answer"
 
-// Run does one activation: the question to the memory, or one plan.
+// Run does one activation: the question to the memory, one plan, or the answer
+// to one thing that woke the planner of a coding goal.
 func Run(ctx context.Context, e *step.Env) error {
 	if e.Planner == nil {
 		return &step.NoBackendError{Role: message.Planner}
@@ -41,8 +42,10 @@ func Run(ctx context.Context, e *step.Env) error {
 		return err
 	}
 	switch {
-	case g.Status != blackboard.GoalOpen || g.PlanCause.ID == "" || g.Spec == nil:
+	case g.Status != blackboard.GoalOpen || g.Spec == nil:
 		return step.ErrMoved
+	case g.PlanCause.ID == "":
+		return answerWake(ctx, e, g)
 	case g.Calibration.Cause != g.RoundCause.ID:
 		return ask(ctx, e, g)
 	case g.Calibration.Reply.ID == "":

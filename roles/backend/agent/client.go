@@ -40,7 +40,7 @@ func (a *Agent) Complete(ctx context.Context, q model.Request) (model.Response, 
 // evidence and nothing else.
 func looks(role string) bool {
 	switch prompt.Role(role) {
-	case prompt.Planner, prompt.PlannerCode, prompt.PlanReviewer, prompt.Perceiver:
+	case prompt.Planner, prompt.PlannerCode, prompt.PlannerWake, prompt.PlanReviewer, prompt.Perceiver:
 		return true
 	}
 	return false

@@ -43,7 +43,7 @@ var budgetBytes = map[string]int{RoleText: 6 << 10, Values: 2 << 10, Contract: 3
 // is cut can not be judged, and a part that is cut can not be merged.
 var inputBytes = map[Role]int{
 	Executor: 24 << 10, AgentValidator: 48 << 10, MetaValidator: 160 << 10, Merger: 160 << 10,
-	Coder: 48 << 10, CodeReviewer: 160 << 10, PlannerCode: 48 << 10, PlanReviewer: 64 << 10,
+	Coder: 48 << 10, CodeReviewer: 160 << 10, PlannerCode: 48 << 10, PlannerWake: 48 << 10, PlanReviewer: 64 << 10,
 }
 
 // Part is one piece of a section.

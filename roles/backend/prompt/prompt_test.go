@@ -100,6 +100,7 @@ func samples(t *testing.T) map[Role]Prompt {
 	add(ForNextMoves(GivenUp{Spec: spec(), Accomplished: []string{"areas"}, Tried: []string{"shell:find on ."}, Why: "the budget is used up",
 		Unmet: []message.Verdict{{Criterion: "no vendored TODO is listed", Evidence: "vendor/x.go"}}}))
 	add(ForPlanner(codePlanInput(), survey))
+	add(ForWake(wakeInput()))
 	add(ForPlanReviewer(planReviewInput()))
 	add(ForCoder(codeInput()))
 	add(ForReviewer(reviewInput()))
@@ -112,6 +113,17 @@ func codePlanInput() backend.PlanInput {
 		{Kind: "discovery", What: "the cache keeps errors", Advice: "drop them", Severity: "high", Urgency: message.Deferred, By: "coder-1", Slot: "collect"}}}
 	in.Violations = []message.Violation{{Rule: "gate_done_when", What: "collect", Because: "it does not say when it is done"}}
 	return in
+}
+
+func wakeInput() backend.WakeInput {
+	return backend.WakeInput{Goal: "retry", Spec: spec(), Kind: roles.WakeBlocked, Why: "blocked: the spec names no limit", May: []string{"unblock", "rescope", "abandon"},
+		Said: []string{"five tries are enough"}, SpecRef: "specs/retry.md#backoff", SpecText: "# Backoff", Alignment: []string{"split by package"}, Refused: "it gives no reason",
+		Values: "Small changes.", Constraint: planInput().Constraint, Raised: &codePlanInput().Code.Raised[0],
+		Plan: []backend.PlanPart{{Slot: "retry", Intent: "Retry calls", Status: "BLOCKED"}, {Slot: "docs", Intent: "Describe it", Status: "UNCLAIMED", DependsOn: []string{"retry"}}},
+		Task: &backend.WakeTask{SubTask: codeTask(), Status: "BLOCKED", Rescopes: 1, BlockedKind: "spec", Reason: "the spec names no limit", Questions: []string{"How often?"},
+			Attempted: []string{"read specs/"}, FailedBy: []message.AgentID{"coder-1"}, Answered: []string{"see the spec"}, Commit: "99887766", ReviewCycles: 2, Pending: earlier(),
+			Checks: []message.Verdict{{Verdict: message.Fail, Criterion: "TestRetry passes", Evidence: "it hangs"}}, Handoff: &message.Handoff{Summary: "half", NextAction: "bound it"},
+			Fix: &backend.CodeFix{Conflict: []string{"api.go"}, Command: "git merge", Output: "CONFLICT"}, Anomalies: []string{"trade_off by coder-1"}}}
 }
 
 func planReviewInput() backend.PlanReviewInput {

@@ -26,6 +26,7 @@ const (
 	Merger         Role = "merger" // of the meta-validator
 	Distiller      Role = "distiller"
 	PlannerCode    Role = "planner-code"  // of the planner, for a goal of the coding profile
+	PlannerWake    Role = "planner-wake"  // of the planner, for one thing that came up
 	PlanReviewer   Role = "plan-reviewer" // of the planner: somebody else looks at its plan
 	Coder          Role = "coder"
 	CodeReviewer   Role = "code-reviewer"
@@ -34,7 +35,7 @@ const (
 // All lists the prompts there are.
 func All() []Role {
 	return []Role{Perceiver, Candidates, Planner, NextMoves, Executor, AgentValidator, MetaValidator, Merger, Distiller,
-		PlannerCode, PlanReviewer, Coder, CodeReviewer}
+		PlannerCode, PlannerWake, PlanReviewer, Coder, CodeReviewer}
 }
 
 // Text is a prompt file, taken apart.

@@ -61,3 +61,35 @@ func TestReviewOfAPlan(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswerToAWake(t *testing.T) {
+	in := backend.WakeInput{Kind: "blocked", Why: "blocked: no limit", May: []string{"unblock", "rescope"}, SpecText: "It retries."}
+	task := `{"slot":"retry","intent":"Retry calls","approach":"wrap","spec_ref":"spec.md","done_when":"a 429 is tried again","scope":"api"}`
+	for _, c := range []struct {
+		answer string
+		want   string // empty when it can not be used
+	}{
+		{`{"answer":"unblock","reason":"five times","spec_gaps":["no limit"]}`, "unblock five times  0 [no limit]"},
+		{`{"answer":"rescope","reason":"two things at once","alignment":"same goal","tasks":[` + task + `]}`, "rescope two things at once same goal 1 []"},
+		{`{"answer":"abandon","reason":"no"}`, ""},
+		{`{"answer":"rescope","reason":"two things at once","tasks":[` + task + `]}`, ""},
+		{`{"answer":"rescope","reason":"two things at once","alignment":"same","tasks":[]}`, ""},
+		{`{"answer":"unblock"}`, ""},
+	} {
+		th, s := thinker(t, said1(c.answer), said1(c.answer))
+		got, err := th.Answer(context.Background(), in)
+		var unusable *backend.UnusableError
+		if c.want == "" {
+			if !errors.As(err, &unusable) || len(s.Asked()) != 2 {
+				t.Errorf("%s: %v after %d questions", c.answer, err, len(s.Asked()))
+			}
+			continue
+		}
+		if err != nil || fmt.Sprint(got.Answer, " ", got.Reason, " ", got.Alignment, " ", len(got.Tasks), " ", got.SpecGaps) != c.want {
+			t.Errorf("%s: %+v, %v", c.answer, got, err)
+		}
+		if asked := s.Asked()[0]; asked.Role != "planner-wake" || !strings.Contains(asked.Turns[0].Text, "It retries.") || !strings.Contains(string(asked.Input), `"kind":"blocked"`) {
+			t.Errorf("asked %+v", asked)
+		}
+	}
+}

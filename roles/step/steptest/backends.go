@@ -3,6 +3,7 @@ package steptest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 
@@ -31,7 +32,18 @@ func (p *Perceiver) Perceive(_ context.Context, in backend.PerceiveInput) (backe
 type Planner struct {
 	Pairs   []message.Pair
 	Propose func(backend.PlanInput) (backend.Proposal, error)
+	Wake    func(backend.WakeInput) (backend.WakeAnswer, error) // nil fails
 	Asked   []backend.PlanInput
+	Woken   []backend.WakeInput
+}
+
+// Answer implements backend.Waker.
+func (p *Planner) Answer(_ context.Context, in backend.WakeInput) (backend.WakeAnswer, error) {
+	p.Woken = append(p.Woken, in)
+	if p.Wake == nil {
+		return backend.WakeAnswer{}, errors.New("nobody said what to answer")
+	}
+	return p.Wake(in)
 }
 
 // Candidates implements backend.Planner.
