@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo demo-memory test test-race test-clis bench bench-memory torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race test-clis report-shot bench bench-memory torture lint docs cross clean
 
 build: $(BIN)
 
@@ -52,6 +52,11 @@ torture: build
 # make test-clis CLIS="codex gemini:acp" CARDS=cards.md
 test-clis: build
 	ORCH=$(CURDIR)/$(BIN) CARDS="$(CARDS)" sh scripts/test-clis.sh $(CLIS)
+
+# Audit reports in a headless Chromium: no request leaves them, pictures to look
+# at. Needs a Chromium; not part of CI. make report-shot SHOTS=dir
+report-shot: build
+	ORCH=$(CURDIR)/$(BIN) sh scripts/report-shot.sh $(SHOTS)
 
 # Writes the generated pages; a test checks that they are current.
 docs:

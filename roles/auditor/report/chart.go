@@ -154,15 +154,15 @@ type spendBar struct {
 
 func spendBars(list []auditor.Spend) (bars []spendBar, left int) {
 	rows, left := top(list)
-	cost, took := 0.0, int64(0)
-	for _, s := range rows {
-		cost, took = math.Max(cost, finite(s.Cost)), max(took, s.DurationMS)
+	cost, took := 0.0, 0.0
+	for _, s := range list {
+		cost, took = cost+finite(s.Cost), took+float64(s.DurationMS)
 	}
 	for _, s := range rows {
 		bars = append(bars, spendBar{
 			Role: name(string(s.Role)), Model: modelName(s.Model), Cost: dollars(s.Cost), In: thousands(s.InputTokens),
 			Out: thousands(s.OutputTokens), Took: lasted(ms(s.DurationMS)), Steps: s.Steps, Calls: s.ModelCalls,
-			CostBar: share(s.Cost, cost), TimeBar: share(float64(s.DurationMS), float64(took)),
+			CostBar: share(s.Cost, cost), TimeBar: share(float64(s.DurationMS), took),
 		})
 	}
 	return bars, left
@@ -219,7 +219,7 @@ func share(v, of float64) string {
 	if of <= 0 {
 		return "0"
 	}
-	return num(100 * finite(v) / of)
+	return num(min(100*max(finite(v), 0)/of, 100))
 }
 
 // finite keeps a forged figure from breaking a picture.
