@@ -91,6 +91,7 @@ func newResume(a *app) *cobra.Command {
 			if err := a.sayOnce(c.Context(), b, message.Resumed{Reason: "by hand"}); err != nil {
 				return err
 			}
+			a.keepEscalation(c.Context(), b)
 			return a.report(map[string]any{"version": 1, "resumed": true}, "resumed; `orch run --continue` goes on if nothing runs")
 		},
 	}
@@ -118,8 +119,17 @@ func (a *app) resumeGoal(ctx context.Context, b *session, args []string, maxCost
 	if err != nil {
 		return err
 	}
+	a.keepEscalation(ctx, b)
 	return a.report(map[string]any{"version": 1, "resumed": true, "goal": goal.ID, "max_cost": maxCost},
 		"%s is resumed; `orch run --continue %s` goes on if nothing runs", goal.ID, goal.ID)
+}
+
+// keepEscalation takes what was just answered out of the list of what waits too
+// long. Whoever serves the board next would do it as well.
+func (a *app) keepEscalation(ctx context.Context, b *session) {
+	if err := supervisor.KeepEscalation(ctx, b.Board); err != nil {
+		a.warn(err)
+	}
 }
 
 func newAnswer(a *app) *cobra.Command {
@@ -132,9 +142,7 @@ func newAnswer(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			g, err := a.goalThat(c.Context(), goal, "has an open question", func(g blackboard.Goal) bool {
-				return g.Suspended != nil && g.Suspended.Why == "clarification"
-			})
+			g, err := a.goalThat(c.Context(), goal, "has an open question", hasQuestion)
 			if err != nil {
 				return err
 			}
@@ -313,6 +321,7 @@ func (a *app) lift(ctx context.Context, args []string, task bool, reason string)
 	if err != nil {
 		return err
 	}
+	a.keepEscalation(ctx, b)
 	return a.report(map[string]any{"version": 1, "unblocked": what}, "%s may go on; `orch run --continue` if nothing runs", what)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"orch/blackboard/message"
 	"orch/roles/ggs"
@@ -72,6 +73,8 @@ func (d *display) interruptions(m message.Message) []string {
 			d.cont("orch allow " + b.Request + "   or   orch deny " + b.Request)}
 	case message.CheckpointReached:
 		return []string{d.head("checkpoint", b.Name+": "+b.Reason)}
+	case message.Escalated:
+		return []string{d.head("escalated", fmt.Sprintf("nobody answered for %s, told %s: %s", (time.Duration(b.WaitedMS)*time.Millisecond).Round(time.Second), count(b.Level, "time"), oneLine(b.Reason, 120)))}
 	case message.BudgetReached:
 		return []string{d.head("budget", fmt.Sprintf("the cap on %s is reached: $%.4g of $%.4g", b.Cap, b.Used, b.Limit))}
 	case message.Paused:

@@ -25,6 +25,7 @@ type runFlags struct {
 	maxCost                             float64
 	timeout                             time.Duration
 	strict, yes, dryRun, resume, later  bool
+	wait                                bool
 	allow                               []string
 }
 
@@ -38,7 +39,7 @@ judge every criterion with its evidence, and change the plan as the controller
 orders until the goal is reached or the budget is used up.
 
 Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
-4 waiting for a person, 130 interrupted.`,
+4 waiting for a person (with --wait it waits instead), 130 interrupted.`,
 		Example: `  orch run "make the tests pass"
   orch run --dry-run "check the links"
   orch run --continue`,
@@ -58,6 +59,7 @@ Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
 	fl.StringArrayVar(&f.allow, "allow", nil, "give one permission: ACTION:PATTERN, for example delete:build/**, repeatable")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, its criteria and an estimate, and stop")
 	fl.BoolVar(&f.later, "later", false, "put the goal on the board and leave it to orch run --continue or scripts/supervise.sh")
+	fl.BoolVar(&f.wait, "wait", false, "stay while the goal waits for a person, and go on once they answered")
 	fl.BoolVar(&f.resume, "continue", false, "go on with an open goal (its id, or the newest one)")
 	return c
 }
@@ -108,7 +110,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if f.later {
 		return a.report(map[string]any{"version": 1, "goal": goal}, "%s is on the board; `orch run --continue %s` works on it", goal, goal)
 	}
-	return a.supervise(ctx, root, cfg, goal)
+	return a.supervise(ctx, root, cfg, goal, f.wait)
 }
 
 // check refuses contradictions before anything is touched.
@@ -120,6 +122,8 @@ func (f runFlags) check(args []string) error {
 		return usagef("allowed: task, code", "unknown profile %q", f.profile)
 	case f.later && (f.resume || f.dryRun):
 		return usagef("orch run --later \"…\"", "--later is for a new goal")
+	case f.wait && (f.later || f.dryRun):
+		return usagef("orch run --wait \"…\"", "--wait is for a goal that is worked on now")
 	case f.resume && len(args) > 1:
 		return usagef("orch run --continue GOAL", "--continue takes at most one goal id")
 	case !f.resume && strings.TrimSpace(strings.Join(args, " ")) == "":

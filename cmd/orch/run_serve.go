@@ -16,7 +16,8 @@ import (
 )
 
 // supervise works on the goal, shows it, and turns its end into an exit code.
-func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goal message.GoalID) error {
+// With wait it stays while the goal waits for a person.
+func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goal message.GoalID, wait bool) error {
 	b, err := a.openSupervisor(ctx, root)
 	if err != nil {
 		return err
@@ -28,7 +29,7 @@ func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goa
 		}
 	}()
 	for {
-		ending, err := a.serveShown(ctx, b, cfg, goal)
+		ending, err := a.serveShown(ctx, b, cfg, goal, wait)
 		if err != nil {
 			return err
 		}
@@ -43,10 +44,14 @@ func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goa
 }
 
 // serveShown runs the supervisor with the screen following the log beside it.
-func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goal message.GoalID) (supervisor.Ending, error) {
-	sv, err := a.newSupervisor(b, cfg, goal, !a.asJSON && terminal(a.in))
+func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goal message.GoalID, wait bool) (supervisor.Ending, error) {
+	sv, err := a.newSupervisor(b, cfg, goal, a.asks() || wait) // who lets it wait will answer
 	if err != nil {
 		return "", err
+	}
+	s := newScreen(a)
+	if wait {
+		sv.Stay = a.stay(s)
 	}
 	var g blackboard.Goal
 	var head uint64
@@ -57,16 +62,15 @@ func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goa
 	}); err != nil {
 		return "", err
 	}
-	followed := a.follow(b, g, head)
+	followed := a.follow(b, s, g, head)
 	ending, err := sv.Run(ctx)
 	return ending, errors.Join(err, followed())
 }
 
 // follow shows the goal's messages as they land; the returned function waits
 // until everything up to the present head is shown.
-func (a *app) follow(b *session, g blackboard.Goal, head uint64) func() error {
+func (a *app) follow(b *session, s *screen, g blackboard.Goal, head uint64) func() error {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := newScreen(a)
 	s.start()
 	done := make(chan error, 1)
 	shown := make(chan uint64, 64)
@@ -108,6 +112,9 @@ func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal
 				return err
 			}
 		}
+		if err := s.reached(m.Seq); err != nil {
+			return err
+		}
 		select {
 		case shown <- m.Seq:
 		case <-ctx.Done():
@@ -119,14 +126,14 @@ func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal
 
 // askPerson puts open questions to a person at the terminal.
 func (a *app) askPerson(ctx context.Context, root string, b *session, ending supervisor.Ending, goal message.GoalID) (again bool, err error) {
-	if ending != supervisor.Waiting || a.asJSON || !terminal(a.in) {
+	if ending != supervisor.Waiting || !a.asks() {
 		return false, nil
 	}
 	var g blackboard.Goal
 	if err := b.View(ctx, func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
 		return false, err
 	}
-	if g.Suspended == nil || g.Suspended.Why != "clarification" {
+	if !hasQuestion(g) {
 		return false, nil
 	}
 	answers := make([]string, len(g.Clarify.Questions))
@@ -192,10 +199,9 @@ func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) e
 	switch {
 	case ending == supervisor.Finished && g.Final.Output != "":
 		_, err = fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(g.Final.Output, "\n"))
-	case ending == supervisor.Waiting && g.Suspended != nil:
-		_, err = fmt.Fprintf(a.out, "waiting     %s: %s\n            next: %s\n", g.Suspended.Why, g.Suspended.Detail, g.Suspended.Command)
 	case ending == supervisor.Waiting:
-		_, err = fmt.Fprintf(a.out, "waiting     the board is held by a checkpoint\n            next: orch resume\n")
+		what, next := waitsFor(g)
+		_, err = fmt.Fprintf(a.out, "waiting     %s\n            next: %s\n", what, next)
 	case ending == supervisor.Interrupted:
 		_, err = fmt.Fprintf(a.out, "interrupted %s stays open\n            next: orch run --continue %s\n", g.ID, g.ID)
 	}

@@ -28,8 +28,16 @@ type screen struct {
 	running map[string]activity
 	frame   int
 	drawn   bool
+	seen    uint64 // the messages up to here were shown
+	later   []later
 	stop    chan struct{}
 	stopped sync.WaitGroup
+}
+
+// later is something to show once the messages up to seq were shown.
+type later struct {
+	seq  uint64
+	show func() error
 }
 
 type activity struct {
@@ -84,6 +92,44 @@ func (s *screen) add(m message.Message, history bool) error {
 		return s.writeJSON(m)
 	}
 	s.track(m)
+	return s.lines(lines)
+}
+
+// after shows what no message stands for, behind the messages up to seq: as
+// JSON, or as lines.
+func (s *screen) after(seq uint64, v any, lines ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.later = append(s.later, later{seq, func() error {
+		if s.asJSON {
+			return writeLine(s.out, v)
+		}
+		return s.lines(lines)
+	}})
+	return s.showLater()
+}
+
+// reached notes that the messages up to seq were shown.
+func (s *screen) reached(seq uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = max(s.seen, seq)
+	return s.showLater()
+}
+
+func (s *screen) showLater() error {
+	for len(s.later) > 0 && s.later[0].seq <= s.seen {
+		show := s.later[0].show
+		s.later = s.later[1:]
+		if err := show(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines puts lines above what is drawn at the bottom.
+func (s *screen) lines(lines []string) error {
 	s.wipe()
 	for _, l := range lines {
 		if s.tty {

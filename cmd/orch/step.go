@@ -257,20 +257,24 @@ func (a *app) pick(ctx context.Context, root string, cfg config.Config, role mes
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
 	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
 		Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}
-	c, err := a.pickWith(ctx, st, role, subject)
+	c, err := a.pickWith(ctx, st, cfg, role, subject)
 	if err != nil {
 		return c, nil, errors.Join(err, b.Close())
 	}
 	return c, st, nil
 }
 
-func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, role message.Role, subject string) (supervisor.Claim, error) {
-	if err := st.Housekeep(ctx, &supervisor.Processes{}); err != nil {
+func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, cfg config.Config, role message.Role, subject string) (supervisor.Claim, error) {
+	said, err := st.Housekeep(ctx, &supervisor.Processes{})
+	if told := supervisor.Escalate(ctx, st.Board, a.hooks(st.Board, cfg), said); told != nil {
+		a.warn(told)
+	}
+	if err != nil {
 		return supervisor.Claim{}, err
 	}
 	var due []roles.Activation
 	open := 0
-	err := st.Board.View(ctx, func(s *blackboard.State) error {
+	err = st.Board.View(ctx, func(s *blackboard.State) error {
 		due = roles.Due(s, st.Policy, time.Now())
 		open = len(s.OpenGoals())
 		return nil

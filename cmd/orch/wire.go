@@ -121,7 +121,6 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		flags = append(flags, "--unsafe-fs")
 	}
 	root := s.Root()
-	hooks := supervisor.Hooks{Dir: filepath.Join(s.Dir(), blackboard.HooksDir), Root: root, LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn}
 	resident := func(name string, role message.Role, args ...string) supervisor.Resident {
 		argv := slices.Concat([]string{exe, "-C", root}, flags, args)
 		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Secrets: a.residentKeeps(s.Board, cfg, role),
@@ -138,7 +137,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Residents: []supervisor.Resident{resident("ggs", message.GGS, "ggs", "--attached"),
 			resident("memory", message.Memory, "memory", "serve", "--attached"), resident("auditor", message.Auditor, "auditor", "--attached")},
 		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
-		Hooks:  hooks,
+		Hooks:  a.hooks(s.Board, cfg),
 		Warn:   a.warn,
 		Tend: func(ctx context.Context) time.Time {
 			return s.tend(ctx, s.keeper.Offer).Again
@@ -147,6 +146,11 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Trips:  a.trips(root),
 	}
 	return sv, a.withCode(s, sv, cfg, resident)
+}
+
+// hooks are the executables a person put beside the board.
+func (a *app) hooks(b *blackboard.Board, cfg config.Config) supervisor.Hooks {
+	return supervisor.Hooks{Dir: filepath.Join(b.Dir(), blackboard.HooksDir), Root: b.Root(), LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn}
 }
 
 // withCode adds to a supervisor what a coding goal needs: worktrees, the

@@ -41,8 +41,8 @@ type Moment struct {
 
 // HookNames are the moments: around each step, when something was merged (no
 // profile of this version merges), when the board is held by a checkpoint, when
-// the goal waits for a person, when the run stops on an error, and when the
-// goal has ended.
+// the goal waits for a person for another reason or anything has waited too long
+// for one, when the run stops on an error, and when the goal has ended.
 func HookNames() []string {
 	return []string{"pre-step", "post-step", "on-merged", "on-checkpoint", "on-escalate", "on-problem", "on-final"}
 }
@@ -110,23 +110,26 @@ func (s *Supervisor) atEnd(ctx context.Context, ending Ending, failed error) {
 	if ending == Interrupted {
 		return
 	}
-	var goal blackboard.Goal
-	var brakes blackboard.Brakes
-	err := s.Board.View(ctx, func(st *blackboard.State) error {
-		goal, _ = st.Goal(s.Goal)
-		brakes = st.Brakes()
-		return nil
-	})
+	w, err := s.wait(ctx)
 	switch {
 	case err != nil:
 		s.Warn(fmt.Errorf("look for hooks to run: %w", err))
-	case ending == Finished && goal.Final != nil:
-		s.Hooks.Run(ctx, Moment{Name: "on-final", Goal: s.Goal, Result: string(goal.Final.Directive)}, goal.Final)
-	case brakes.Checkpoint != nil:
-		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: brakes.Reason}, brakes)
-	case goal.Suspended != nil && (goal.Suspended.Why == blackboard.WhyCheckpoint || goal.Suspended.Why == blackboard.WhyBreaker):
-		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: goal.Suspended.Detail}, goal.Suspended)
-	case goal.Suspended != nil:
-		s.Hooks.Run(ctx, Moment{Name: "on-escalate", Goal: s.Goal, Result: goal.Suspended.Why}, goal.Suspended)
+	case ending == Finished && w.Goal.Final != nil:
+		s.Hooks.Run(ctx, Moment{Name: "on-final", Goal: s.Goal, Result: string(w.Goal.Final.Directive)}, w.Goal.Final)
+	default:
+		s.atWait(ctx, w)
+	}
+}
+
+// atWait runs the hook of a moment at which a goal begins to wait for a person.
+func (s *Supervisor) atWait(ctx context.Context, w Wait) {
+	why := w.Goal.Suspended
+	switch {
+	case w.Brakes.Checkpoint != nil:
+		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: w.Brakes.Reason}, w.Brakes)
+	case why != nil && (why.Why == blackboard.WhyCheckpoint || why.Why == blackboard.WhyBreaker):
+		s.Hooks.Run(ctx, Moment{Name: "on-checkpoint", Goal: s.Goal, Result: why.Detail}, why)
+	case why != nil:
+		s.Hooks.Run(ctx, Moment{Name: "on-escalate", Goal: s.Goal, Result: why.Why}, why)
 	}
 }

@@ -14,41 +14,46 @@ import (
 // answered in time. Any supervisor may do it; the fold refuses what another
 // one has done already.
 func (s *Supervisor) housekeep(ctx context.Context) error {
-	return s.Starter.Housekeep(ctx, s.Spawner)
+	said, err := s.Starter.Housekeep(ctx, s.Spawner)
+	s.escalate(ctx, said)
+	return err
 }
 
-// Housekeep does one pass. Processes of lost steps are ended before the step
-// is declared lost, so that nobody works on a task that is given to another.
-// What was found dead is declared so only if it is still what was looked at: by
+// Housekeep does one pass and returns what it said. Processes of lost steps are
+// ended before the step is declared lost, so that nobody works on a task that is
+// given to another. What was found dead is declared so only if it is still what was looked at: by
 // then another supervisor may have started it anew, under the same name.
-func (s *Starter) Housekeep(ctx context.Context, p Spawner) error {
+func (s *Starter) Housekeep(ctx context.Context, p Spawner) (said []message.Message, err error) {
 	var due []message.Message
 	var found remains
-	err := s.Board.View(ctx, func(st *blackboard.State) error {
+	err = s.Board.View(ctx, func(st *blackboard.State) error {
 		_, awake := s.Clock.Awake()
 		due = roles.Housekeeping(st, s.Policy, p.Alive, s.Clock.Now(), awake)
 		found = remainsOf(st)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("look for what is left over: %w", err)
+		return nil, fmt.Errorf("look for what is left over: %w", err)
 	}
 	for _, m := range due {
 		if lost, ok := m.Body.(message.StepEnded); ok {
 			lost.Survivors = p.Sweep(found.markers[lost.Agent])
 			m.Body = lost
 		}
-		_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		done, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 			if !found.same(st, m.Body) {
 				return message.Message{}, errClosed
 			}
 			return m, nil
 		})
-		if err != nil && !errors.Is(err, errClosed) && !Refused(err) {
-			return fmt.Errorf("tidy up: %w", err)
+		switch {
+		case err == nil:
+			said = append(said, done)
+		case !errors.Is(err, errClosed) && !Refused(err):
+			return said, fmt.Errorf("tidy up: %w", err)
 		}
 	}
-	return nil
+	return said, nil
 }
 
 // remains are the steps and agents that one look at the board found. Their

@@ -34,7 +34,7 @@ func TestAStepStartedAnewIsNotDeclaredLostByASlowSupervisor(t *testing.T) {
 	register(t, w, first, message.Process{PID: 11, Boot: "boot-1", Start: 11})
 	var second Claim
 	slowly := &meddler{spawner: sp, between: func() {
-		if err := fast.Housekeep(t.Context(), sp); err != nil {
+		if _, err := fast.Housekeep(t.Context(), sp); err != nil {
 			t.Error(err)
 		}
 		if second, err = fast.Start(t.Context(), first.Activation); err != nil {
@@ -42,7 +42,7 @@ func TestAStepStartedAnewIsNotDeclaredLostByASlowSupervisor(t *testing.T) {
 		}
 		register(t, w, second, message.Process{PID: 22, Boot: "boot-1", Start: 22})
 	}}
-	if err := slow.Housekeep(t.Context(), slowly); err != nil {
+	if _, err := slow.Housekeep(t.Context(), slowly); err != nil {
 		t.Fatal(err)
 	}
 	if second.Agent != first.Agent || second.Try != 2 {

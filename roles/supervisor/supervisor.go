@@ -5,8 +5,8 @@
 // It promises that nothing is started without a durable claim, that of several
 // supervisors on one board only one starts each activation, and that killing
 // it at any moment loses nothing. It never decides about a goal: it stops when
-// the controller has spoken, when the goal waits for a person, or when it is
-// told to.
+// the controller has spoken, when the goal waits for a person who is not to be
+// waited for, or when it is told to.
 package supervisor
 
 import (
@@ -54,12 +54,18 @@ type Supervisor struct {
 	// included; nil: nobody audits.
 	Trips func() ([]Trip, error)
 
+	// Stay is asked once for each thing the goal begins to wait for; true keeps
+	// the supervisor up until a person has answered. nil: it never stays.
+	Stay func(Wait) bool
+
 	Random func() float64 // in [0, 1), spreads supervisors that want the same task
 
-	live  map[blackboard.ActivationKey]context.CancelFunc
-	lost  losses
-	tried string // what reading the findings last failed with
-	ended chan ended
+	live   map[blackboard.ActivationKey]context.CancelFunc
+	lost   losses
+	awaits message.ID // what Stay said yes to
+	tried  string     // what reading the findings last failed with
+	untold string     // what writing the escalation last failed with
+	ended  chan ended
 }
 
 type ended struct {
@@ -173,6 +179,9 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 	})
 	if err != nil {
 		return t, fmt.Errorf("look at the board: %w", err)
+	}
+	if t.ending, err = s.stays(ctx, t.ending); err != nil {
+		return t, err
 	}
 	for _, a := range due {
 		if s.Goal != "" && a.Goal != s.Goal && a.Goal != "" {

@@ -227,7 +227,7 @@ func TestALaptopAsleepForAnHourLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.pass(time.Hour, 2*time.Second)
-	if err := s.Housekeep(t.Context(), &spawner{}); err != nil {
+	if _, err := s.Housekeep(t.Context(), &spawner{}); err != nil {
 		t.Fatal(err)
 	}
 	w.say2(t, s, c)
@@ -267,7 +267,7 @@ func TestWhatADeadSupervisorLeftIsSweptBeforeItIsCalledLost(t *testing.T) {
 	}
 	s, p := w.starter(2), &spawner{dead: []int{1}}
 	for range 3 { // one thing may make the next one due
-		if err := s.Housekeep(t.Context(), p); err != nil {
+		if _, err := s.Housekeep(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 	}
