@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,16 +28,21 @@ const (
 	asNextMoves  = "Planner, when a goal was given up"
 )
 
+// reasoning is what the model of greeting thinks before it acts.
+const reasoning = "a friend is best greeted as one"
+
 // greeting is a model that plays every role of a goal whose result is hello.txt.
 func greeting() []fakemodel.Rule {
 	const plan = `{"task_criteria":[{"criterion":"the greeting is there","check":{"file":{"path":"hello.txt","contains":"hello"}}},{"criterion":"the greeting is friendly"}],
  "tasks":[{"slot":"greet","intent":"write a greeting into hello.txt","approach":"write-file","target":"hello.txt","targets":["hello.txt"],
  "criteria":[{"criterion":"hello.txt greets","check":{"file":{"path":"hello.txt","contains":"hello"}}},{"criterion":"it sounds friendly"}]}]}`
+	act := calls("write_file", map[string]any{"path": "hello.txt", "content": "hello dear friend\n"})
+	act.Reasoning = reasoning
 	return []fakemodel.Rule{
 		says("perceiver", asPerceiver, `{"intent":"write a friendly greeting into hello.txt","tags":["greeting"]}`),
 		says("candidates", asCandidates, `{"candidates":[{"tool":"write-file","target":"hello.txt"}]}`),
 		says("planner", asPlanner, plan),
-		{Name: "executor", When: fakemodel.When{System: asExecutor, Turn: 1}, Reply: calls("write_file", map[string]any{"path": "hello.txt", "content": "hello dear friend\n"})},
+		{Name: "executor", When: fakemodel.When{System: asExecutor, Turn: 1}, Reply: act},
 		{Name: "executor reports", When: fakemodel.When{System: asExecutor}, Reply: text(`{"status":"completed","output":"hello.txt says: hello dear friend"}`)},
 		says("validator", asValidator, `{"verdict":"pass","evidence":"it calls the reader a friend","quote":"hello dear friend"}`),
 		says("meta-validator", asMeta, `{"verdict":"pass","evidence":"it calls the reader a friend","quote":"hello dear friend"}`),
@@ -165,6 +171,9 @@ func TestAModelBringsAGoalToItsEnd(t *testing.T) {
 			// perceiver, candidates, plan, 2 of the executor, 1 criterion, 1 criterion of the goal twice
 			if total.ModelCalls != 8 {
 				t.Errorf("%d model calls", total.ModelCalls)
+			}
+			if !slices.ContainsFunc(srv.Requests(), func(r fakemodel.Request) bool { return strings.Contains(string(r.Body), reasoning) }) {
+				t.Error("what the model thought before its call did not go back to it")
 			}
 			models, _ := costs(t, root, "model")
 			if m := models[b.backend+":fake"]; m.ModelCalls != 8 || m.InputTokens != 8000 {

@@ -34,6 +34,7 @@ type Answer struct {
 	Stop  model.Stop // default: end, or tools when there are calls
 	Usage message.Usage
 	Cost  *float64
+	Echo  json.RawMessage // what it wants back with this turn
 	Err   error
 }
 
@@ -90,7 +91,7 @@ func (s *Script) Complete(ctx context.Context, r model.Request) (model.Response,
 		a.Usage = message.Usage{InputTokens: int64(len(r.System)) / 4, OutputTokens: int64(len(a.Text)) / 4}
 	}
 	a.Usage.ModelCalls, a.Usage.Model = 1, s.Model()
-	return model.Response{Text: a.Text, Calls: a.Calls, Stop: a.Stop, Usage: a.Usage, Cost: a.Cost}, a.Err
+	return model.Response{Text: a.Text, Calls: a.Calls, Stop: a.Stop, Usage: a.Usage, Cost: a.Cost, Echo: a.Echo}, a.Err
 }
 
 func (s *Script) answer(nth int, r model.Request) (Answer, error) {

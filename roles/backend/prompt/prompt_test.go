@@ -136,6 +136,17 @@ func planReviewInput() backend.PlanReviewInput {
 		Kept:         []backend.PreviousTask{{ID: "t1", Slot: "client", Approach: "wrap", Target: "internal/api"}}}
 }
 
+// A program that plays a role is told which one, and what the texts were made from.
+func TestARequestSaysWhoIsAskedAndAboutWhat(t *testing.T) {
+	for role, p := range samples(t) {
+		r := p.Request()
+		var input map[string]any
+		if r.Role == "" || r.Role != string(p.Role) || json.Unmarshal(r.Input, &input) != nil || len(input) == 0 {
+			t.Errorf("%s: asked as %q about %s", role, r.Role, r.Input)
+		}
+	}
+}
+
 func codeTask() message.SubTask {
 	return message.SubTask{ID: "t4", Intent: "Retry calls of the API", SpecRef: "specs/retry.md#backoff", DoneWhen: "a 429 is tried again after 1 s", Scope: "internal/api",
 		SuccessCriteria: []message.Criterion{{ID: "c1", Criterion: "TestRetry passes", Check: json.RawMessage(`{"run":{"command":"go test -run TestRetry ./internal/api"}}`)},

@@ -143,7 +143,7 @@ func (l *loop) act(ctx context.Context, r model.Response, calls []model.Call, le
 }
 
 // remember adds a turn and its results. Calls that were read out of the text
-// are answered in text: the server knows nothing of them.
+// are answered in text: the server knows nothing of them, and signed nothing.
 func (l *loop) remember(r model.Response, calls []model.Call, results []model.Result, left int) {
 	note := ""
 	if left <= lastTurns {
@@ -158,7 +158,7 @@ func (l *loop) remember(r model.Response, calls []model.Call, results []model.Re
 			model.Turn{By: model.User, Text: strings.Join(texts, "\n\n") + note})
 	} else {
 		results[len(results)-1].Text += note
-		l.req.Turns = append(l.req.Turns, model.Turn{By: model.Assistant, Text: r.Text, Calls: r.Calls},
+		l.req.Turns = append(l.req.Turns, model.Turn{By: model.Assistant, Text: r.Text, Calls: r.Calls, Echo: r.Echo},
 			model.Turn{By: model.ToolSays, Results: results})
 	}
 	l.forget()

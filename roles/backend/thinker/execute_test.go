@@ -190,6 +190,29 @@ func TestALimitInTheMiddleKeepsItsType(t *testing.T) {
 	}
 }
 
+// What a provider signed goes back with the turn it came with, and only there.
+func TestWhatAProviderSignedGoesBackToIt(t *testing.T) {
+	signed := func(echo string, a modeltest.Answer) modeltest.Answer {
+		a.Echo = json.RawMessage(echo)
+		return a
+	}
+	th, s := thinker(t, signed(`"one"`, shell("ls")), shell("pwd"), signed(`"two"`, shell("make")), done)
+	if _, err := th.Execute(context.Background(), backend.ExecuteInput{}, &hands{}); err != nil {
+		t.Fatal(err)
+	}
+	var echoes []string
+	for _, turn := range s.Asked()[3].Turns {
+		if turn.By == model.Assistant {
+			echoes = append(echoes, string(turn.Echo))
+		} else if turn.Echo != nil {
+			t.Errorf("%s came with a turn of the model and goes back with another", turn.Echo)
+		}
+	}
+	if want := []string{`"one"`, "", `"two"`}; fmt.Sprint(echoes) != fmt.Sprint(want) {
+		t.Errorf("it got back %q, want %q", echoes, want)
+	}
+}
+
 func TestResultsAreShownAsTheyAre(t *testing.T) {
 	results := map[string]backend.ToolResult{
 		"quiet": {}, "failing": {Exit: 3, Output: "boom\n"}, "denied": {Exit: -1, Denied: "[denied] no", Output: "[denied] no\nhint: x"}, "banned": {Exit: -1, Denied: "[denied] plan", Output: ""}, "bytes": {Output: "a\xffb"},
