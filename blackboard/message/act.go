@@ -55,12 +55,16 @@ type ExecutionResult struct {
 	Infeasible string       `json:"infeasible,omitempty"`
 	Class      FailureClass `json:"class,omitempty"` // of an attempt that failed before any criterion could be judged
 	Reason     string       `json:"reason,omitempty"`
+	MustNot    string       `json:"must_not,omitempty"` // what it did that its plan must not: nothing of the attempt counts
 }
 
 // Validate refuses a status that is neither completed nor failed.
 func (r ExecutionResult) Validate() error {
 	if r.Status != Completed && r.Status != Failed {
 		return fmt.Errorf("status %q is not completed or failed", r.Status)
+	}
+	if r.MustNot != "" && r.Status == Completed {
+		return errors.New("it did what its plan must not, and is called completed")
 	}
 	return nil
 }

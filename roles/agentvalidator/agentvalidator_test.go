@@ -218,6 +218,23 @@ func TestChecksDecideWhateverTheExecutorSays(t *testing.T) {
 	}
 }
 
+// Passing checks do not make up for how an attempt went about it; the next one
+// that keeps to its plan is judged as any other.
+func TestInvariant_WhatWasDoneAgainstThePlanDoesNotCount(t *testing.T) {
+	w := steptest.New(t)
+	w.Config.Limits.Corrections = 1
+	w.Dispatch(nil, steptest.Task("a", steptest.Checked("c1", "check")))
+	reviewed(t, w, backend.Execution{Status: message.Completed, Output: "done", MustNot: "it used npm, which this plan must not"})
+	said := corrections(w)
+	if len(said) != 1 || !strings.Contains(said[0].WhatWasWrong, "it used npm") || said[0].FailureClass != message.Logical || !strings.Contains(said[0].WhatToDo, "try") {
+		t.Fatalf("corrections %+v", said)
+	}
+	reviewed(t, w, completed)
+	if got := outcomes(w); len(got) != 1 || got[0].Status != message.Matched {
+		t.Errorf("outcomes %+v", got)
+	}
+}
+
 func TestAnInfeasibleTaskIsNotCorrected(t *testing.T) {
 	w := steptest.New(t)
 	w.Verdicts["check"] = check.Verdict{Class: check.Logical, Evidence: "exit 1"}

@@ -17,9 +17,12 @@ func judgeAll(ctx context.Context, e *step.Env, t blackboard.Task) (verdicts []m
 	advice = map[string]string{}
 	for _, c := range t.SuccessCriteria {
 		v := message.Verdict{}
-		if c.HasCheck() {
+		switch {
+		case t.Result.MustNot != "":
+			v, advice[c.ID] = uncounted(c, t)
+		case c.HasCheck():
 			v = e.Check(ctx, c)
-		} else {
+		default:
 			v, advice[c.ID] = weigh(ctx, e, t, c)
 		}
 		verdicts = append(verdicts, promote(v, *t.Result))
@@ -47,6 +50,14 @@ func weigh(ctx context.Context, e *step.Env, t blackboard.Task, c message.Criter
 	}
 	e.Spend(said.Usage)
 	return step.Judged(c, said), said.WhatToDo
+}
+
+// uncounted fails a criterion because of how the attempt went about it. What it
+// left in the workspace is judged with the next attempt that keeps to its plan.
+func uncounted(c message.Criterion, t blackboard.Task) (v message.Verdict, advice string) {
+	v = step.Unjudged(c)
+	v.FailureClass, v.Evidence = message.Logical, "nothing of this attempt counts: "+t.Result.MustNot
+	return v, "keep to the task's approach, " + cmp.Or(t.Approach, "and to nothing that is forbidden")
 }
 
 // promote reads unmistakable evidence of the world being in the way as

@@ -120,6 +120,11 @@ const (
 	FromDirective = "directive"
 )
 
+// ForSlot are the bans that hold in a slot, without those about other slots.
+func (c Constraints) ForSlot(slot string) []Ban {
+	return slices.DeleteFunc(slices.Clone(c.Binding(slot)), func(b Ban) bool { return b.Slot != "" && b.Slot != slot })
+}
+
 // Binding are the bans that hold in a slot.
 func (c Constraints) Binding(slot string) []Ban {
 	if !slices.Contains(c.SetAside, slot) {
@@ -194,6 +199,7 @@ type ExecuteInput struct {
 	Spec       message.TaskSpec          `json:"spec"`
 	Workspace  string                    `json:"workspace"`
 	Values     string                    `json:"values"`
+	MustNot    []Ban                     `json:"must_not,omitempty"` // what binds in the slot of the task
 }
 
 // Tools is the gated, journalled tool layer an executor acts through.
@@ -220,7 +226,8 @@ type Actor interface {
 	// returns is what the call did.
 	Act(ctx context.Context, name string, input json.RawMessage, run func(context.Context) Acted) (ToolResult, error)
 	// Observe notes a call that was seen, not made through the layer. It may be
-	// used from another goroutine while Act is running.
+	// used from another goroutine while Act is running. A *MustNotError says that
+	// the call was forbidden: it is noted, and the run is to be ended.
 	Observe(context.Context, Observed) error
 	// May tells whether the layer would let a call pass, without making it.
 	May(tool string, input json.RawMessage) bool
@@ -235,11 +242,23 @@ type Acted struct {
 
 // Observed is a call in an agent's own record.
 type Observed struct {
-	Tool   string
-	Input  json.RawMessage
-	Output string
-	Failed bool
-	Denied string // why the agent was refused; empty if it was not
+	Tool    string
+	Input   json.RawMessage
+	Output  string
+	Command string // as a shell line; empty if it is no command
+	Failed  bool
+	Denied  string // why the agent was refused; empty if it was not
+}
+
+// MustNotError says that a backend that acts by itself did what its plan must
+// not. Nothing could keep it from that; its attempt counts as failed.
+type MustNotError struct {
+	What string // the command, or the approach it says it took
+	Ban  Ban
+}
+
+func (e *MustNotError) Error() string {
+	return fmt.Sprintf("it used %s, which this plan must not (%s: %s)", e.What, e.Ban.Source, e.Ban.Because)
 }
 
 // ToolResult is what came of a call.
@@ -254,10 +273,12 @@ type ToolResult struct {
 // Execution is what an attempt produced.
 type Execution struct {
 	Status     string // completed or failed
+	Approach   string // what it says it did instead of the task's approach; empty if it says nothing
 	Output     string
 	Infeasible string
 	Class      message.FailureClass
 	Reason     string
+	MustNot    string // what it was seen to do that the plan must not; nothing of it counts then
 	Usage      message.Usage
 	Cost       *float64 // US dollars, when an agent states it
 }

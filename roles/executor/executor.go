@@ -10,6 +10,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -100,7 +101,7 @@ func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (backend.
 func Input(ctx context.Context, e *step.Env, task blackboard.Task, goal blackboard.Goal) (backend.ExecuteInput, error) {
 	in := backend.ExecuteInput{
 		Goal: goal.ID, Task: task.SubTask, Attempt: task.Attempt + 1, Workspace: e.Workspace, Values: e.Values,
-		Correction: task.Correction, Inputs: map[string]string{},
+		Correction: task.Correction, Inputs: map[string]string{}, MustNot: roles.ConstraintsOf(goal).ForSlot(task.Slot),
 	}
 	if goal.Spec != nil {
 		in.Spec = *goal.Spec
@@ -164,6 +165,9 @@ func (a *attempt) result(done backend.Execution, calls []message.ToolCall) messa
 		r.ToolCalls = append(r.ToolCalls, step.Evidence(c))
 	}
 	r.ToolCalls = bounded(r.ToolCalls)
+	if r.MustNot = step.Cut(cmp.Or(done.MustNot, a.forbidden(done)), step.EvidenceBytes); r.MustNot != "" {
+		r.Status, r.Class, r.Reason = message.Failed, message.Logical, r.MustNot
+	}
 	if done.Infeasible != "" {
 		r.Status = message.Failed
 		if len(calls) > 0 || a.task.Attempt > 0 {
@@ -178,6 +182,20 @@ func (a *attempt) result(done backend.Execution, calls []message.ToolCall) messa
 		r.Class, r.Reason = "", ""
 	}
 	return r
+}
+
+// forbidden says why an attempt that says it took another approach than the
+// task's does not count: the plan must not use that one.
+func (a *attempt) forbidden(done backend.Execution) string {
+	if done.Approach == "" || done.Approach == a.task.Approach {
+		return ""
+	}
+	for _, b := range roles.ConstraintsOf(a.goal).Binding(a.task.Slot) {
+		if b.Approach != "" && b.Forbids(a.task.Slot, done.Approach, a.task.Target) {
+			return (&backend.MustNotError{What: done.Approach, Ban: b}).Error()
+		}
+	}
+	return ""
 }
 
 // failureClass promotes a failed attempt to environmental if its last call

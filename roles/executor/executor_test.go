@@ -12,6 +12,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles"
 	"orch/roles/backend"
 	"orch/roles/config"
 	"orch/roles/step"
@@ -97,6 +98,102 @@ func TestInvariant_ForbiddenCallsHaveNoEffect(t *testing.T) {
 		}
 		if c.denied && r.Class != message.Environmental {
 			t.Errorf("%s: a denied call is %q", c.command, r.Class)
+		}
+	}
+}
+
+// A backend that acts by itself is told what it must not, and held to what it
+// says and to what is seen of it.
+func TestInvariant_AnAgentThatDoesWhatItMustNotFails(t *testing.T) {
+	bans := []backend.Ban{{Approach: "shell:npm", Source: "memory"}, {Slot: "a", Approach: "try", Target: "make all"}, {Target: "make test"}, {Slot: "b", Approach: "shell:go"}}
+	for name, c := range map[string]struct {
+		seen []backend.Observed
+		asks string
+		may  bool
+		want bool // it is told
+	}{
+		"a banned program":                       {seen: []backend.Observed{{Command: "npm install"}}, want: true},
+		"a banned program that failed":           {seen: []backend.Observed{{Command: "npm install", Failed: true}}, want: true},
+		"the task's approach on a target":        {seen: []backend.Observed{{Command: "make all"}}, want: true},
+		"a target":                               {seen: []backend.Observed{{Command: "make test"}}, want: true},
+		"a target after looking":                 {seen: []backend.Observed{{Command: "read x"}, {Command: "make test"}}, want: true},
+		"a target after a command":               {seen: []backend.Observed{{Command: "go build"}, {Command: "make test"}}},
+		"a target after an edit":                 {seen: []backend.Observed{{Tool: "Edit"}, {Command: "make test"}}},
+		"another slot's":                         {seen: []backend.Observed{{Command: "go build"}}},
+		"no command":                             {seen: []backend.Observed{{Tool: "npm"}}},
+		"what its own rules refused":             {seen: []backend.Observed{{Command: "npm install", Denied: "no"}}},
+		"what we refused, reported as a failure": {asks: "npm install", seen: []backend.Observed{{Command: "npm install", Failed: true}}},
+		"what we refused, done all the same":     {asks: "npm install", seen: []backend.Observed{{Command: "npm install"}}, want: true},
+		"what it may":                            {asks: "go build", may: true},
+	} {
+		w, _ := world(t)
+		e := w.Claim(w.Due()[0])
+		task, _, err := e.ReadTask(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := e.Tools(task.SubTask, backend.Constraints{MustNot: bans}, false)
+		if c.asks != "" && tools.May("shell", steptest.Shell(c.asks)) != c.may {
+			t.Errorf("%s: leave given: %v", name, !c.may)
+		}
+		told := false
+		for _, o := range c.seen {
+			err := tools.Observe(t.Context(), o)
+			if told = errors.As(err, new(*backend.MustNotError)); err != nil && !told {
+				t.Fatal(err)
+			}
+		}
+		if told != c.want || len(tools.Calls()) != len(c.seen) {
+			t.Errorf("%s: told %v, noted %+v", name, told, tools.Calls())
+		}
+	}
+}
+
+func TestAnApproachOfItsOwnMustBeAllowed(t *testing.T) {
+	w, _ := world(t)
+	e := w.Claim(w.Due()[0])
+	task, g, err := e.ReadTask(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	avoid := func(tool, target string) message.Potential {
+		return message.Potential{Pair: message.Pair{Tool: tool, Target: target}, Action: roles.Avoid}
+	}
+	g.Calibration.Answer = &message.MemoryAnswer{Potentials: []message.Potential{avoid("shell:npm", ""), avoid("edit", "t"), avoid("", "t"), avoid("write", "u")}}
+	in, err := Input(t.Context(), e, task, g)
+	if err != nil || len(in.MustNot) != 4 {
+		t.Errorf("it is told %+v, %v", in.MustNot, err)
+	}
+	a := attempt{e: e, task: task, goal: g, number: 1}
+	for approach, want := range map[string]string{"": message.Completed, "try": message.Completed, "other": message.Completed, "write": message.Completed,
+		"shell:npm": message.Failed, "edit": message.Failed} {
+		r := a.result(backend.Execution{Status: message.Completed, Approach: approach, Output: "done"}, nil)
+		if r.Status != want || want == message.Failed && (r.Class != message.Logical || !strings.Contains(r.MustNot, approach)) {
+			t.Errorf("%q: %+v", approach, r)
+		}
+	}
+}
+
+// Before an agent goes about a task in a way of which the memory is of two
+// minds, a person is asked; one that only looks may look.
+func TestAnAgentWaitsForAYesWhereTheMemoryIsOfTwoMinds(t *testing.T) {
+	for _, c := range []struct{ permits, reads, runs bool }{{false, false, false}, {true, false, true}, {false, true, true}} {
+		w, _ := world(t)
+		w.Box.Permits = c.permits
+		e := w.Claim(w.Due()[0])
+		task, _, err := e.ReadTask(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		task.ReadOnly = c.reads
+		tools := e.Tools(task.SubTask, backend.Constraints{Caution: []message.Pair{{Tool: task.Approach, Target: task.Target}}}, false)
+		ran := false
+		r, err := tools.Act(t.Context(), "agent:x", []byte(`{}`), func(context.Context) backend.Acted { ran = true; return backend.Acted{} })
+		if err != nil || ran != c.runs || (r.Denied == "") != c.runs || len(w.Messages("ApprovalRequest")) != map[bool]int{false: 1}[c.runs] {
+			t.Errorf("%+v: ran %v, %+v, %v", c, ran, r, err)
+		}
+		if open := len(w.Messages("ToolStarted")) - len(w.Messages("ToolCall")); open != 0 {
+			t.Errorf("%d calls have no end", open)
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (j *Journalled) act(ctx context.Context, name string, input json.RawMessage
 	if err != nil {
 		return backend.ToolResult{}, err
 	}
+	if d := j.doubted(s); d != nil {
+		return j.heldBack(ctx, s, d)
+	}
 	if err := j.env.Board.Barrier(ctx, said.Seq); err != nil {
 		return backend.ToolResult{}, err
 	}
@@ -68,8 +71,22 @@ func (j *Journalled) act(ctx context.Context, name string, input json.RawMessage
 	if before != after {
 		return backend.ToolResult{}, j.drifted(ctx, s.Call)
 	}
-	j.changed = j.changed || !j.task.ReadOnly
+	j.sawChange(!j.task.ReadOnly)
 	return backend.ToolResult{Exit: acted.Exit, Output: Cut(acted.Output, j.env.Config.Limits.ModelOutput), Class: ended.Class, Kind: ended.Kind}, nil
+}
+
+// heldBack ends a run that did not begin because a person is to be asked first.
+func (j *Journalled) heldBack(ctx context.Context, s message.ToolStarted, d *tool.Denial) (backend.ToolResult, error) {
+	reason := "[denied] " + d.Reason
+	output := reason + "\nhint: " + d.Hint
+	ended, err := j.end(ctx, s, tool.Result{Exit: -1, Output: []byte(output), Head: reason, Tail: output, Denied: reason, Denial: d})
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	if err := j.ask(ctx, tool.Call{Tool: tool.Name(s.Tool), Input: s.Input}, d); err != nil {
+		return backend.ToolResult{}, err
+	}
+	return backend.ToolResult{Exit: -1, Output: output, Denied: reason, Class: ended.Class, Kind: ended.Kind}, nil
 }
 
 func actedResult(a backend.Acted, tookMS int64) tool.Result {
@@ -83,12 +100,14 @@ func actedResult(a backend.Acted, tookMS int64) tool.Result {
 	return r
 }
 
-// Observe puts a call into the log that an agent made by itself.
+// Observe puts a call into the log that an agent made by itself. One that the
+// plan must not make comes back as a *backend.MustNotError.
 func (j *Journalled) Observe(ctx context.Context, o backend.Observed) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	wrong := j.violation(o)
 	if j.observed++; j.observed > maxObserved {
-		return nil // the run's own output has them
+		return wrong // the run's own output has them
 	}
 	id, err := j.env.NewID()
 	if err != nil {
@@ -109,7 +128,32 @@ func (j *Journalled) Observe(ctx context.Context, o backend.Observed) error {
 		return fmt.Errorf("note a call of the agent: %w", err)
 	}
 	j.calls = append(j.calls, c)
-	return nil
+	return wrong
+}
+
+// violation holds a command that an agent ran by itself against MUST NOT. One
+// that was refused, and that the agent then reports as failed, did nothing.
+func (j *Journalled) violation(o backend.Observed) error {
+	if o.Denied != "" {
+		return nil
+	}
+	if o.Command == "" {
+		j.changed = j.changed || !j.task.ReadOnly // who knows
+		return nil
+	}
+	raw, err := json.Marshal(tool.ShellInput{Command: o.Command})
+	if err != nil {
+		return fmt.Errorf("read a command of the agent: %w", err)
+	}
+	call := tool.Call{Tool: tool.Shell, Input: raw}
+	approach, target := j.env.Box.Target(call)
+	target = shortName(target)
+	ban, forbidden := j.banOn(approach, target)
+	j.changed = j.changed || !j.env.Box.Idempotent(call)
+	if !forbidden || o.Failed && j.refused[message.Pair{Tool: approach, Target: target}] {
+		return nil
+	}
+	return &backend.MustNotError{What: firstChars(o.Command, tailChars), Ban: ban}
 }
 
 // observedTarget is the command or path of a call, where it is called so.
@@ -125,7 +169,12 @@ func observedTarget(input json.RawMessage) string {
 	return firstChars(string(input), tailChars)
 }
 
-// May asks the gate about a call without making it.
+// May asks MUST NOT and the gate about a call without making it.
 func (j *Journalled) May(name string, input json.RawMessage) bool {
-	return j.fatal == nil && j.env.Box.May(tool.Call{Tool: tool.Name(name), Input: input})
+	call := tool.Call{Tool: tool.Name(name), Input: input}
+	approach, target := j.env.Box.Target(call)
+	if _, forbidden := j.forbidden(approach, shortName(target)); forbidden {
+		return false
+	}
+	return j.fatal == nil && j.env.Box.May(call)
 }

@@ -26,9 +26,10 @@ type Journalled struct {
 	env      *Env
 	task     message.SubTask
 	mustNot  backend.Constraints
-	changed  bool // something may have changed the workspace since the failures the bans are about
 	fatal    error
 	mu       sync.Mutex // over what follows: an agent's calls are noted while it runs
+	changed  bool       // something may have changed the workspace since the failures the bans are about
+	refused  map[message.Pair]bool
 	calls    []message.ToolCall
 	observed int
 }
@@ -37,7 +38,7 @@ type Journalled struct {
 // changed since earlier rounds failed: a ban on a target alone forbids to
 // repeat what failed on an unchanged workspace, not to look again after a fix.
 func (e *Env) Tools(task message.SubTask, mustNot backend.Constraints, changed bool) *Journalled {
-	return &Journalled{env: e, task: task, mustNot: mustNot, changed: changed}
+	return &Journalled{env: e, task: task, mustNot: mustNot, changed: changed, refused: map[message.Pair]bool{}}
 }
 
 // Calls lists what was called so far.
@@ -106,9 +107,7 @@ func (j *Journalled) do(ctx context.Context, c tool.Call, declared bool) (backen
 			return backend.ToolResult{}, err
 		}
 	}
-	if !j.env.Box.Idempotent(c) && result.Denied == "" {
-		j.changed = true
-	}
+	j.sawChange(!j.env.Box.Idempotent(c) && result.Denied == "")
 	return backend.ToolResult{
 		Exit: result.Exit, Output: Cut(string(result.Output), j.env.Config.Limits.ModelOutput),
 		Denied: result.Denied, Class: ended.Class, Kind: ended.Kind,
@@ -162,9 +161,28 @@ func (j *Journalled) doubted(s message.ToolStarted) *tool.Denial {
 	return j.env.Box.Permit(gate.Caution, name, "the memory is of two minds about "+name+": it worked and it failed")
 }
 
-// forbidden applies MUST NOT to one call: to what the call is by itself, and to
-// the call as a step of the task's approach.
+// sawChange notes that something may have changed the workspace.
+func (j *Journalled) sawChange(changed bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.changed = j.changed || changed
+}
+
+// forbidden applies MUST NOT to a call that is to be made, and remembers that
+// it was refused.
 func (j *Journalled) forbidden(approach, target string) (backend.Ban, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ban, forbidden := j.banOn(approach, target)
+	if forbidden {
+		j.refused[message.Pair{Tool: approach, Target: target}] = true
+	}
+	return ban, forbidden
+}
+
+// banOn applies MUST NOT to one call: to what the call is by itself, and to
+// the call as a step of the task's approach. It is called under mu.
+func (j *Journalled) banOn(approach, target string) (backend.Ban, bool) {
 	for _, b := range j.mustNot.Binding(j.task.Slot) {
 		if b.Approach == "" && j.changed {
 			continue // the workspace is no longer the one it failed on

@@ -78,11 +78,19 @@ func (x *execution) do(ctx context.Context, t Task) (backend.Execution, error) {
 		if err != nil {
 			return backend.Execution{}, fmt.Errorf("write the record of %s: %w", x.agent.Model(), err)
 		}
-		if _, err := x.actor.Act(ctx, "agent:"+x.agent.set.title, input, run); err != nil {
+		held, err := x.actor.Act(ctx, "agent:"+x.agent.set.title, input, run)
+		if err != nil {
 			return backend.Execution{Usage: usage(x.agent, res)}, err
 		}
+		if held.Denied != "" { // it did not begin
+			return backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: held.Denied}, nil
+		}
 	}
-	if x.broken != nil {
+	var mustNot *backend.MustNotError
+	switch {
+	case errors.As(x.broken, &mustNot):
+		return backend.Execution{Status: message.Failed, MustNot: mustNot.Error(), Output: res.Text, Usage: usage(x.agent, res), Cost: res.Cost}, nil
+	case x.broken != nil:
 		return backend.Execution{Usage: usage(x.agent, res)}, x.broken
 	}
 	return x.judge(res, failed)
@@ -104,7 +112,7 @@ func (x *execution) judge(res Result, failed error) (backend.Execution, error) {
 		return out, failed
 	}
 	said := claim(res.Text)
-	out.Status, out.Output, out.Infeasible = said.Status, said.Output, said.Infeasible
+	out.Status, out.Approach, out.Output, out.Infeasible = said.Status, said.Approach, said.Output, said.Infeasible
 	if out.Status == message.Failed {
 		out.Class, out.Reason = message.Logical, said.Reason
 	}
@@ -168,7 +176,7 @@ func (x *execution) event(e Event) {
 	if x.actor == nil || e.Tool == nil {
 		return
 	}
-	o := backend.Observed{Tool: e.Tool.Name, Input: e.Tool.Input, Output: e.Tool.Output, Failed: e.Tool.Failed}
+	o := backend.Observed{Tool: e.Tool.Name, Input: e.Tool.Input, Command: commandOf(e.Tool.Input), Output: e.Tool.Output, Failed: e.Tool.Failed}
 	switch e.Kind {
 	case cli.Refused:
 		o.Denied = "[denied] by the agent's own rules or ours: " + e.Text
@@ -182,7 +190,7 @@ func (x *execution) event(e Event) {
 		if x.broken == nil && x.ctx.Err() == nil {
 			x.broken = err
 		}
-		x.stop(err) // the claim is lost or the journal is broken: the agent must not go on
+		x.stop(err) // the claim is lost, the journal is broken, or it did what it must not: it must not go on
 	}
 }
 
@@ -190,11 +198,12 @@ func (x *execution) event(e Event) {
 type claimed struct {
 	Status     string `json:"status"`
 	Output     string `json:"output"`
+	Approach   string `json:"approach"`
 	Reason     string `json:"reason"`
 	Infeasible string `json:"infeasible"`
 }
 
-var claimSchema = []byte(`{"type":"object","required":["status","output"],"properties":{"status":{"enum":["completed","failed"]},"output":{"type":"string"},"reason":{"type":"string"},"infeasible":{"type":"string"}}}`)
+var claimSchema = []byte(`{"type":"object","required":["status","output"],"properties":{"status":{"enum":["completed","failed"]},"output":{"type":"string"},"approach":{"type":"string"},"reason":{"type":"string"},"infeasible":{"type":"string"}}}`)
 
 // claim reads the agent's last message. One without the object asked for is
 // taken as prose: the run ended well, so it claims to be done.
@@ -231,6 +240,7 @@ func executorPrompt(in backend.ExecuteInput) string {
 	section("How to go about it", in.Task.Approach)
 	section("What it is about", in.Task.Target)
 	section("Context", in.Task.Context)
+	section("What you must not do", mustNot(in.MustNot))
 	if in.Task.ReadOnly {
 		section("Limits", "Change nothing: this task only looks.")
 	}
@@ -249,6 +259,22 @@ func executorPrompt(in backend.ExecuteInput) string {
 		}
 	}
 	return b.String()
+}
+
+// mustNot lists what the plan must not use, in the words of whoever ordered it.
+func mustNot(bans []backend.Ban) string {
+	var lines []string
+	for _, b := range bans {
+		line := "- use " + b.Approach
+		switch {
+		case b.Approach == "":
+			line = "- run or act on " + b.Target + ", while nothing has changed"
+		case b.Target != "":
+			line += " on " + b.Target
+		}
+		lines = append(lines, line+" ("+b.Because+")")
+	}
+	return strings.Join(lines, "\n")
 }
 
 func cut(s string, limitBytes int) string {

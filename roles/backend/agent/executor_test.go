@@ -25,6 +25,7 @@ type layer struct {
 	done     []string
 	asked    []string
 	deny     bool
+	held     string // why a run does not begin
 	broken   error
 }
 
@@ -36,6 +37,9 @@ func (l *layer) Do(_ context.Context, tool string, input json.RawMessage) (backe
 }
 
 func (l *layer) Act(ctx context.Context, _ string, _ json.RawMessage, run func(context.Context) backend.Acted) (backend.ToolResult, error) {
+	if l.held != "" {
+		return backend.ToolResult{Denied: l.held}, nil
+	}
 	l.acts = append(l.acts, run(ctx))
 	return backend.ToolResult{}, nil
 }
@@ -149,11 +153,53 @@ func TestABrokenJournalEndsTheAgent(t *testing.T) {
 	noneLeft(t, pids, 0)
 }
 
+// An agent that is seen to do what its plan must not is stopped, and whatever
+// it says, its attempt failed.
+func TestWhatAnAgentMustNotDoEndsItsRun(t *testing.T) {
+	for _, w := range []way{ways()[0], ways()[1], ways()[4]} {
+		l := &layer{broken: &backend.MustNotError{What: "echo hi", Ban: backend.Ban{Approach: "shell:echo", Source: backend.FromMemory, Because: "it never worked"}}}
+		for _, mode := range []string{"ok", "stubborn"} {
+			a, pids := w.start(t, mode, nil)
+			got, err := a.Execute(t.Context(), executeInput(t), l)
+			if err != nil || got.Status != message.Failed || !strings.Contains(got.MustNot, "must not (memory: it never worked)") {
+				t.Errorf("%s %s: %+v, %v", w.name, mode, got, err)
+			}
+			noneLeft(t, pids, 0)
+		}
+		if l.observed[0].Command != "echo hi > made.txt" {
+			t.Errorf("%s: the command is %q", w.name, l.observed[0].Command)
+		}
+	}
+}
+
+func TestARunThatIsHeldBackDoesNotBegin(t *testing.T) {
+	l, in := &layer{held: "[denied] a person is to be asked"}, executeInput(t)
+	a, _ := ways()[0].start(t, "ok", nil)
+	got, err := a.Execute(t.Context(), in, l)
+	if err != nil || got.Status != message.Failed || got.Class != message.Environmental || got.Reason != l.held {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := os.Stat(filepath.Join(in.Workspace, "made.txt")); err == nil {
+		t.Error("it began")
+	}
+}
+
+func TestAnAgentIsToldWhatItMustNot(t *testing.T) {
+	in := executeInput(t)
+	in.MustNot = []backend.Ban{{Approach: "shell:npm", Because: "round 1"}, {Approach: "edit", Target: "a.txt", Because: "it failed"}, {Target: "make all", Because: "nothing changed"}}
+	for _, line := range []string{"- use shell:npm (round 1)", "- use edit on a.txt (it failed)", "- run or act on make all, while nothing has changed (nothing changed)"} {
+		if p := executorPrompt(in); !strings.Contains(p, line) {
+			t.Errorf("%q is not in\n%s", line, p)
+		}
+	}
+}
+
 func TestTheClaimIsReadKindly(t *testing.T) {
 	for text, want := range map[string]claimed{
 		"all done": {Status: "completed", Output: "all done"},
 		"I did it.\n```json\n{\"status\":\"completed\",\"output\":\"x\"}\n```":       {Status: "completed", Output: "x"},
 		`{"status":"failed","output":"","reason":"no compiler","infeasible":"gone"}`: {Status: "failed", Reason: "no compiler", Infeasible: "gone"},
+		`{"status":"completed","output":"x","approach":"shell:npm"}`:                 {Status: "completed", Output: "x", Approach: "shell:npm"},
 		`{"status":"great"}`: {Status: "completed", Output: `{"status":"great"}`},
 	} {
 		if got := claim(text); got != want {

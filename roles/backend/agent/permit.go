@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,22 +10,7 @@ import (
 
 // permit answers an agent's question by the same gate that every other call passes.
 func (x *execution) permit(p cli.Permission) bool {
-	var in struct {
-		Command any    `json:"command"`
-		Cmd     string `json:"cmd"`
-	}
-	_ = json.Unmarshal(p.Input, &in) // without a command it is judged by its paths
-	command := in.Cmd
-	if s, ok := in.Command.(string); ok {
-		command = s
-	}
-	if list, ok := in.Command.([]any); ok {
-		words := []string{}
-		for _, w := range list {
-			words = append(words, fmt.Sprint(w))
-		}
-		command = strings.Join(words, " ")
-	}
+	command := commandOf(p.Input) // without one it is judged by its paths
 	switch {
 	case command != "":
 		return x.may("shell", map[string]any{"command": command})

@@ -86,10 +86,7 @@ func previous(in backend.PlanInput) []Part {
 }
 
 func constraints(c backend.Constraints) []Part {
-	var must, prefer, careful []string
-	for _, b := range c.MustNot {
-		must = append(must, fmt.Sprintf("%s%s (%s: %s)", what(b), where(b), b.Source, cut(oneLine(b.Because), 200)))
-	}
+	var prefer, careful []string
 	for _, p := range c.Prefer {
 		prefer = append(prefer, p.Tool+" on "+nonEmpty(p.Target, "any target"))
 	}
@@ -97,10 +94,18 @@ func constraints(c backend.Constraints) []Part {
 		careful = append(careful, p.Tool+" on "+nonEmpty(p.Target, "any target"))
 	}
 	return []Part{
-		{Section: Memory, Label: "MUST NOT", Text: bullets(must)},
+		mustNot(c.MustNot),
 		{Section: Memory, Label: "PREFER", Text: bullets(prefer)},
 		{Section: Memory, Label: "CAREFUL", Text: bullets(careful)},
 	}
+}
+
+func mustNot(bans []backend.Ban) Part {
+	var must []string
+	for _, b := range bans {
+		must = append(must, fmt.Sprintf("%s%s (%s: %s)", what(b), where(b), b.Source, cut(oneLine(b.Because), 200)))
+	}
+	return Part{Section: Memory, Label: "MUST NOT", Text: bullets(must)}
 }
 
 func what(b backend.Ban) string {

@@ -68,6 +68,7 @@ func executeInput() backend.ExecuteInput {
 				{ID: "c2", Criterion: "each line says what is to be done"}},
 		},
 		Inputs:     map[string]string{"areas": "api, store", "a_first": "one"},
+		MustNot:    []backend.Ban{{Approach: "shell:find", Source: roles.FromDirective, Because: "round 1: it found the vendored ones too"}},
 		Correction: &message.CorrectionSignal{AttemptNumber: 1, FailedCriterion: "each line says what is to be done", WhatWasWrong: "line 3 is empty", WhatToDo: "fill line 3"},
 	}
 }

@@ -23,6 +23,7 @@ func ForExecutor(in backend.ExecuteInput) (Prompt, error) {
 	for _, slot := range slices.Sorted(maps.Keys(in.Inputs)) {
 		parts = append(parts, Part{Inputs, "Output of " + slot, in.Inputs[slot], true})
 	}
+	parts = append(parts, mustNot(in.MustNot))
 	if c := in.Correction; c != nil {
 		parts = append(parts,
 			Part{Section: Feedback, Label: fmt.Sprintf("Attempt %d failed; this is attempt %d", c.AttemptNumber, in.Attempt), Text: "Criterion not met: " + c.FailedCriterion},
