@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -209,70 +208,4 @@ func (a *app) audit(ctx context.Context, p auditPicker) error {
 		return &exitError{code: exitFindings}
 	}
 	return nil
-}
-
-// followAudit prints findings as they land in the log. It looks for them itself,
-// so that it needs no resident.
-func (a *app) followAudit(ctx context.Context, p auditPicker) error {
-	root, err := a.root()
-	if err != nil {
-		return err
-	}
-	printed := map[string]bool{}
-	for {
-		s, err := a.survey(ctx, root, p.window)
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		for _, f := range p.pick(s.all) {
-			if !printed[f.ID] {
-				printed[f.ID] = true
-				if err := a.printFinding(f); err != nil {
-					return err
-				}
-			}
-		}
-		if !a.awaitChange(ctx, root, s.Head()) {
-			break
-		}
-	}
-	if len(printed) > 0 {
-		return &exitError{code: exitFindings}
-	}
-	return nil
-}
-
-// awaitChange waits until the log has more than was read; false when ctx is done.
-// A minute without a message is looked at too: silence can be a finding.
-func (a *app) awaitChange(ctx context.Context, root string, head journal.Head) bool {
-	o := a.options(blackboard.Identity{})
-	o.ReadOnly = true
-	b, err := blackboard.Open(root, o)
-	if err != nil {
-		return sleepFor(ctx, time.Second) // a damaged log can be mended
-	}
-	defer b.Close()
-	waiting, stop := context.WithTimeout(ctx, time.Minute)
-	defer stop()
-	for _, err := range b.Watch(waiting, head.Seq+1) {
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return sleepFor(ctx, time.Second)
-		}
-		break
-	}
-	return ctx.Err() == nil
-}
-
-func sleepFor(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

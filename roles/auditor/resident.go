@@ -24,6 +24,13 @@ type Resident struct {
 	Warn     func(error) // what went wrong without ending it
 	Caught   func()      // called, if there is one, when all there is now was read and recorded
 
+	// Anew begins at the start of the log and notes no offset: for who looks beside
+	// the one that orch run keeps up.
+	Anew bool
+	// Found, if there is one, gets all that is found by now, harm to audit.jsonl
+	// first, each time the log was looked at.
+	Found func([]Finding)
+
 	lost journal.Head // an offset that the log does not have any more
 }
 
@@ -88,6 +95,7 @@ func (r *Resident) follow(ctx context.Context, ledger *Ledger, hints <-chan stru
 		if err := r.record(ctx, reader, ledger, dirty); err != nil {
 			return err
 		}
+		r.tell(a, ledger)
 		if now := r.Now(); n > 0 && now.Sub(saved) >= saveEvery {
 			if err := r.save(a); err != nil {
 				r.Warn(err)
@@ -121,6 +129,13 @@ func (r *Resident) record(ctx context.Context, reader *Reader, ledger *Ledger, d
 	return err
 }
 
+// tell says what is found by now to who wants to know.
+func (r *Resident) tell(a *Auditor, ledger *Ledger) {
+	if r.Found != nil {
+		r.Found(append(ledger.Damage(), a.Findings()...))
+	}
+}
+
 // last looks once more when the resident is told to end: how a run ended is in
 // audit.jsonl when the run is over.
 func (r *Resident) last(ctx context.Context, reader *Reader, ledger *Ledger) error {
@@ -129,6 +144,7 @@ func (r *Resident) last(ctx context.Context, reader *Reader, ledger *Ledger) err
 	_, err := reader.CatchUp(ctx)
 	if err == nil {
 		err = r.record(ctx, reader, ledger, false)
+		r.tell(reader.Auditor, ledger)
 	}
 	return errors.Join(err, r.save(reader.Auditor))
 }
@@ -165,6 +181,9 @@ func (r *Resident) offset() string { return filepath.Join(r.AuditDir, "run", off
 // load takes up what was known. Without it, or if it is of another version, the
 // log is read from its beginning, with the same outcome.
 func (r *Resident) load() *Auditor {
+	if r.Anew {
+		return New(r.Params, Window{})
+	}
 	raw, err := os.ReadFile(r.offset())
 	if err == nil {
 		var a *Auditor
@@ -179,6 +198,9 @@ func (r *Resident) load() *Auditor {
 }
 
 func (r *Resident) save(a *Auditor) error {
+	if r.Anew {
+		return nil
+	}
 	raw, err := a.Save()
 	if err != nil {
 		return fmt.Errorf("note the offset: %w", err)
@@ -195,6 +217,9 @@ func (r *Resident) forget(why error) error {
 	var back *journal.WentBackwardsError
 	if errors.As(why, &back) {
 		r.lost = back.Noted
+	}
+	if r.Anew {
+		return nil
 	}
 	if err := os.Remove(r.offset()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the offset: %w", err)
