@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -159,16 +160,13 @@ func (r Repo) look(ctx context.Context, own *ownGit, from Commit) (s sight, err 
 	if err := hideBoard(ctx, at); err != nil {
 		return s, err
 	}
-	specs, err := foreign(ctx, at)
-	if err != nil {
-		return s, err
-	}
 	nested, err := nestedRepos(own.path)
 	if err != nil {
 		return s, err
 	}
-	for _, n := range nested {
-		specs = append(specs, ":(exclude,top,literal)"+n)
+	specs, err := foreign(ctx, at, nested...)
+	if err != nil {
+		return s, err
 	}
 	add := at.with("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
 	add.stdin = strings.NewReader(strings.Join(specs, "\x00"))
@@ -179,15 +177,31 @@ func (r Repo) look(ctx context.Context, own *ownGit, from Commit) (s sight, err 
 	return s, err
 }
 
-// foreign are the pathspecs of everything but the board and the submodules.
-func foreign(ctx context.Context, at call) ([]string, error) {
+// foreign are the pathspecs of everything but the board, the submodules and
+// the paths in but.
+func foreign(ctx context.Context, at call, but ...string) ([]string, error) {
 	out, err := at.with("ls-files", "-s", "-z").run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	specs := []string{".", ":(exclude,top,literal).orch"}
+	but = append([]string{".orch"}, but...)
 	for _, entry := range paths(out) {
 		if mode, name, ok := strings.Cut(entry, "\t"); ok && strings.HasPrefix(mode, "160000 ") {
+			but = append(but, name)
+		}
+	}
+	// git add leaves out what is ignored anyway, and takes it for an error if it
+	// is named all the same.
+	ask := at.with("check-ignore", "-z", "--stdin")
+	ask.stdin = strings.NewReader(strings.Join(but, "\x00"))
+	out, err = ask.run(ctx)
+	if err != nil && !no(err) {
+		return nil, err
+	}
+	ignored := paths(out)
+	specs := []string{"."}
+	for _, name := range but {
+		if !slices.Contains(ignored, name) {
 			specs = append(specs, ":(exclude,top,literal)"+name)
 		}
 	}

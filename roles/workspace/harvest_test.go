@@ -255,3 +255,29 @@ func TestTryMergeAndWhatWouldBeLost(t *testing.T) {
 		})
 	}
 }
+
+// git takes it for an error to leave out by name what is ignored anyway.
+func TestWhatIsIgnoredIsLeftOutWithoutBeingNamed(t *testing.T) {
+	p := newProject(t)
+	p.write(".gitignore", ".orch/\ncache/\n")
+	p.save("ignore")
+	p.write(".orch/log.jsonl", "board")
+	before, err := p.repo.Fingerprint(t.Context(), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(".orch/log.jsonl", "more")
+	after, err := p.repo.Fingerprint(t.Context(), func(string) bool { return false })
+	if err != nil || len(before.Drift(after)) > 0 {
+		t.Errorf("drift %v, %v", before.Drift(after), err)
+	}
+	path := p.work("t")
+	put(t, path, ".orch/log.jsonl", "forged")
+	put(t, path, "cache/dep/file", "x")
+	gitIn(t, filepath.Join(path, "cache", "dep"), "init", "-q")
+	put(t, path, "a.txt", "x\n")
+	h, err := p.harvest(path, "t")
+	if err != nil || strings.Join(h.Changed, " ") != "a.txt" {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
