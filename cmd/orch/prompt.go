@@ -15,12 +15,17 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/roles"
 	"orch/roles/backend"
 	"orch/roles/backend/model"
 	"orch/roles/backend/prompt"
 	"orch/roles/backend/thinker"
 	"orch/roles/check"
+	"orch/roles/coder"
+	"orch/roles/codereviewer"
+	"orch/roles/config"
 	"orch/roles/executor"
+	"orch/roles/planner"
 	"orch/roles/step"
 	"orch/roles/supervisor"
 )
@@ -31,7 +36,7 @@ func newPrompt(a *app) *cobra.Command {
 		Use: "prompt ROLE", Short: "print what a step of a role would send to a model, with bytes and estimated tokens", Args: cobra.ExactArgs(1),
 		Long: `Print what a step of a role would send to a model about a goal or task as it
 stands now, section by section. Nothing is sent, run or written.`,
-		Example: "  orch prompt planner --subject summarise_the_todos\n  orch prompt executor --subject 0198c1 --json",
+		Example: "  orch prompt planner --subject summarise_the_todos\n  orch prompt executor --subject 0198c1 --json\n  orch prompt coder --subject 0198c1",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.showPrompts(c.Context(), message.Role(args[0]), subject)
 		},
@@ -70,7 +75,7 @@ func (*listener) Account() string { return "nobody" }
 
 func (a *app) showPrompts(ctx context.Context, role message.Role, subject string) error {
 	if _, ok := acts[role]; !ok {
-		return usagef("perceiver, planner, executor, agent-validator, meta-validator", "no prompt for role %q", role)
+		return usagef("perceiver, planner, executor, agent-validator, meta-validator, coder, code-reviewer", "no prompt for role %q", role)
 	}
 	if subject == "" {
 		return usagef("orch goals and orch task ls list them", "name a goal or task with --subject")
@@ -92,7 +97,7 @@ func (a *app) showPrompts(ctx context.Context, role message.Role, subject string
 		return err
 	}
 	e.Perceiver, e.Planner, e.Executor, e.Judge, e.Merger = think, think, think, think, think
-	err = ask(ctx, e, think)
+	err = ask(ctx, e, think, heard)
 	switch {
 	case len(heard.requests) > 0:
 		return a.printPrompts(role, subject, heard)
@@ -105,21 +110,68 @@ func (a *app) showPrompts(ctx context.Context, role message.Role, subject string
 		"the %s would ask no model about %s: code decides all of it", role, subject)
 }
 
-// ask lets the role do its step up to the first thing it would say. An executor
-// would have to hold the task, so only its question is asked.
-func ask(ctx context.Context, e *step.Env, think *thinker.Thinker) error {
-	if e.Key.Role != message.Executor {
-		return acts[e.Key.Role](ctx, e)
+// ask lets the role do its step up to the first thing it would say. An
+// executor, a coder or a reviewer would have to hold the task, so only its
+// question is asked.
+func ask(ctx context.Context, e *step.Env, think *thinker.Thinker, heard *listener) error {
+	role := e.Key.Role
+	if role == message.Planner {
+		return askPlanner(ctx, e, think)
+	}
+	if role != message.Executor && role != message.Coder && role != message.CodeReviewer {
+		return acts[role](ctx, e)
 	}
 	t, g, err := e.ReadTask(ctx)
 	if err != nil {
 		return err
+	}
+	if role != message.Executor && e.Code == nil {
+		return usagef("coders and reviewers work on goals of the coding profile", "%s is no task of a coding goal", t.ID)
+	}
+	switch role {
+	case message.Coder:
+		in, err := coder.Input(ctx, e, t, g)
+		if err != nil {
+			return err
+		}
+		return heard.hear(prompt.ForCoder(in))
+	case message.CodeReviewer:
+		in, err := codereviewer.Input(ctx, e, t, g)
+		if err != nil {
+			return err
+		}
+		return heard.hear(prompt.ForReviewer(in))
 	}
 	in, err := executor.Input(ctx, e, t, g)
 	if err != nil {
 		return err
 	}
 	_, err = think.Execute(ctx, in, noTools{})
+	return err
+}
+
+// askPlanner asks for a plan, or for an answer to what woke the planner.
+func askPlanner(ctx context.Context, e *step.Env, think *thinker.Thinker) error {
+	g, err := e.ReadGoal(ctx)
+	if err != nil {
+		return err
+	}
+	if g.PlanCause.ID != "" {
+		return planner.Run(ctx, e)
+	}
+	in, asked, err := planner.WakeInput(ctx, e, g)
+	if err != nil || !asked {
+		return err
+	}
+	_, err = think.Answer(ctx, in)
+	return err
+}
+
+// hear notes what an agent would be told.
+func (l *listener) hear(p prompt.Prompt, err error) error {
+	if err == nil {
+		l.prompts, l.requests = append(l.prompts, p), append(l.requests, p.Request())
+	}
 	return err
 }
 
@@ -149,8 +201,12 @@ func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.
 	if err != nil {
 		return nil, err
 	}
+	code, err := a.lookingCode(ctx, b, cfg, goal)
+	if err != nil {
+		return nil, err
+	}
 	return &step.Env{
-		Board: lookingBoard{b}, Key: key, Goal: goal, Agent: message.AgentID(string(role) + "-1"), Workspace: b.Root(), Values: string(values),
+		Board: lookingBoard{b}, Key: key, Code: code, Goal: goal, Agent: message.AgentID(string(role) + "-1"), Workspace: b.Root(), Values: string(values),
 		Checks: func(context.Context, check.Check) check.Verdict {
 			return check.Verdict{Pass: true, Evidence: "not run while a prompt is shown"}
 		},
@@ -158,17 +214,51 @@ func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.
 	}, nil
 }
 
+// lookingCode is what a step of a coding goal sees of the repository; nil for
+// other goals.
+func (a *app) lookingCode(ctx context.Context, b *blackboard.Board, cfg config.Config, goal message.GoalID) (*step.Code, error) {
+	p, err := a.codeOf(ctx, b, cfg, goal)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	return &step.Code{Repo: p.repo, Place: p.place, Integration: p.ref, File: p.file, Blob: blobsOf(b, goal)}, nil
+}
+
 // subjectOf finds what a role would act on, and the message that asks for it.
 func subjectOf(st *blackboard.State, role message.Role, name string) (subject string, cause message.ID, goal message.GoalID, err error) {
-	if role == message.Executor || role == message.AgentValidator {
+	switch role {
+	case message.Executor, message.AgentValidator, message.Coder, message.CodeReviewer:
 		t, err := resolveTask(st, name)
 		return string(t.ID), t.ResultRef.ID, t.Goal, err
 	}
 	g, ok := st.Goal(message.GoalID(name))
-	if !ok {
-		return "", "", "", usagef("orch goals lists them", "there is no goal %q", name)
+	switch {
+	case ok && role == message.Planner:
+		if wakes := roles.Wakes(st, g); len(wakes) > 0 {
+			return wakes[0].Subject, wakes[0].Cause.ID, g.ID, nil
+		}
+		return name, g.PlanRef.ID, g.ID, nil
+	case ok:
+		return name, g.PlanRef.ID, g.ID, nil
+	case role == message.Planner:
+		return wakeAbout(st, name)
 	}
-	return name, g.PlanRef.ID, g.ID, nil
+	return "", "", "", usagef("orch goals lists them", "there is no goal %q", name)
+}
+
+// wakeAbout finds what woke the planner about a task.
+func wakeAbout(st *blackboard.State, name string) (subject string, cause message.ID, goal message.GoalID, err error) {
+	t, err := st.ResolveTask(name)
+	if err != nil {
+		return "", "", "", usagef("orch goals lists them", "there is no goal %q, and %v", name, err)
+	}
+	g, _ := st.Goal(t.Goal)
+	for _, w := range roles.Wakes(st, g) {
+		if w.Task == t.ID {
+			return w.Subject, w.Cause.ID, g.ID, nil
+		}
+	}
+	return string(t.ID), "", t.Goal, nil
 }
 
 // promptRow is the documented shape of a shown prompt, version 1.

@@ -13,6 +13,16 @@ import (
 	"orch/roles/workspace"
 )
 
+// Input is what the agent of the next iteration on a task would be told, as
+// things stand.
+func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (backend.CodeInput, error) {
+	if t.Status == blackboard.IntegrationFailed {
+		t.From = t.Status // a claim would note it
+	}
+	it := &iteration{e: e, w: e.Code, task: t, goal: g}
+	return it.input(ctx)
+}
+
 // input is all the agent is told.
 func (it *iteration) input(ctx context.Context) (backend.CodeInput, error) {
 	t := it.task

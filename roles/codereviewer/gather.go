@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/backend"
 	"orch/roles/check"
@@ -18,8 +19,41 @@ import (
 	"orch/roles/workspace"
 )
 
+// Input is what a reviewer of a task's commit would be shown, as things stand,
+// without the checks having been run.
+func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (backend.ReviewInput, error) {
+	if t.Review.Commit == "" {
+		return backend.ReviewInput{}, step.ErrMoved
+	}
+	r := &review{e: e, w: e.Code, task: t, goal: g, commit: workspace.Commit(t.Review.Commit)}
+	if err := r.look(ctx); err != nil {
+		return r.in, err
+	}
+	r.in.Checks, r.in.Pending = []message.Verdict{}, append(r.in.Pending, t.Review.Pending...)
+	return r.in, nil
+}
+
 // gather finds out all that code can about the commit.
 func (r *review) gather(ctx context.Context) error {
+	if err := r.look(ctx); err != nil {
+		return err
+	}
+	if r.in.SpecChanged {
+		if err := r.specChanged(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.in.Checks, err = r.checks(ctx); err != nil {
+		return err
+	}
+	_, rest := code.CodeFeedback(r.task.Review.Pending, r.in.Checks)
+	r.in.Pending = append(r.in.Pending, rest...)
+	return nil
+}
+
+// look finds out what can be seen without running anything.
+func (r *review) look(ctx context.Context) error {
 	t := r.task
 	r.in = backend.ReviewInput{
 		Goal: r.goal.ID, Task: t.SubTask, Env: r.w.Env, Coder: t.Agent, Commit: string(r.commit), Base: t.Base, Notes: t.Review.Notes,
@@ -28,11 +62,6 @@ func (r *review) gather(ctx context.Context) error {
 	var err error
 	if r.in.Spec, r.in.SpecChanged, err = r.specNow(ctx); err != nil {
 		return err
-	}
-	if r.in.SpecChanged {
-		if err := r.specChanged(ctx); err != nil {
-			return err
-		}
 	}
 	diff, err := r.w.Repo.Diff(ctx, workspace.Commit(t.Base), r.commit)
 	if err != nil {
@@ -45,11 +74,6 @@ func (r *review) gather(ctx context.Context) error {
 		r.in.Findings = append(r.in.Findings, backend.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
 	}
 	r.in.Diff = step.Cut(string(diff), diffBytes)
-	if r.in.Checks, err = r.checks(ctx); err != nil {
-		return err
-	}
-	_, rest := code.CodeFeedback(t.Review.Pending, r.in.Checks)
-	r.in.Pending = append(r.in.Pending, rest...)
 	return nil
 }
 

@@ -337,3 +337,28 @@ func TestASpecThatChangedIsNotedByTheReview(t *testing.T) {
 		}
 	}
 }
+
+// What would be asked can be looked at without anything being said or run.
+func TestWhatWouldBeAskedIsSeenWithoutSayingAnything(t *testing.T) {
+	d := desk(t)
+	seen := func(role message.Role) *step.Env {
+		e := envOf(d, role, message.AgentID(role)+"-1")
+		e.Board = d.Board // may not speak as either
+		return e
+	}
+	ask, err := coder.Input(t.Context(), seen(message.Coder), d.Now(), blackboard.Goal{ID: codertest.Goal})
+	if err != nil || ask.Task.Intent != "finish a.txt" || !strings.Contains(ask.Spec, "It says done.") || ask.Iteration != 1 {
+		t.Errorf("%+v, %v", ask, err)
+	}
+	if _, err := codereviewer.Input(t.Context(), seen(message.CodeReviewer), d.Now(), blackboard.Goal{ID: codertest.Goal}); !errors.Is(err, step.ErrMoved) {
+		t.Errorf("nothing was submitted: %v", err)
+	}
+	d.Claim("coder-1")
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{Summary: "it is there"})); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := codereviewer.Input(t.Context(), seen(message.CodeReviewer), d.Now(), blackboard.Goal{ID: codertest.Goal})
+	if err != nil || !strings.Contains(shown.Diff, "+done") || shown.Notes != "it is there" || shown.Coder != "coder-1" || len(shown.Checks) != 0 {
+		t.Errorf("%+v, %v", shown, err)
+	}
+}

@@ -41,9 +41,9 @@ type waking struct {
 	may  []string
 }
 
-// answerWake answers what the activation is about, or finds that nothing is to
-// be answered any more; then nobody is asked.
-func answerWake(ctx context.Context, e *step.Env, g blackboard.Goal) error {
+// wakingOf finds what the activation is about; step.ErrMoved when nothing of it
+// is left to be answered.
+func wakingOf(ctx context.Context, e *step.Env, g blackboard.Goal) (*waking, error) {
 	w := &waking{e: e, goal: g}
 	var woken bool
 	err := e.Board.View(ctx, func(s *blackboard.State) error {
@@ -54,15 +54,40 @@ func answerWake(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("look what woke the planner: %w", err)
+		return nil, fmt.Errorf("look what woke the planner: %w", err)
 	}
 	if !woken {
-		return step.ErrMoved
+		return nil, step.ErrMoved
+	}
+	w.may = w.allowed()
+	return w, nil
+}
+
+// byCode tells whether nothing is left to ask: the task was replaced too often.
+func (w *waking) byCode() bool { return slices.Equal(w.may, []string{backend.AnswerAbandon}) }
+
+// WakeInput is what the planner would be asked about what woke it; ok is false
+// when code answers.
+func WakeInput(ctx context.Context, e *step.Env, g blackboard.Goal) (in backend.WakeInput, ok bool, err error) {
+	w, err := wakingOf(ctx, e, g)
+	if err != nil || w.byCode() {
+		return in, false, err
+	}
+	in, err = w.input(ctx)
+	return in, true, err
+}
+
+// answerWake answers what the activation is about, or finds that nothing is to
+// be answered any more; then nobody is asked.
+func answerWake(ctx context.Context, e *step.Env, g blackboard.Goal) error {
+	w, err := wakingOf(ctx, e, g)
+	if err != nil {
+		return err
 	}
 	if err := w.exhaustion(ctx); err != nil {
 		return err
 	}
-	if w.may = w.allowed(); slices.Equal(w.may, []string{backend.AnswerAbandon}) {
+	if w.byCode() {
 		reason := fmt.Sprintf("%s; it was rescoped %d times already, so the controller decides", w.wake.Why, w.task.Rescopes)
 		return w.say(ctx, message.Abandoned{Task: w.task.ID, Reason: reason, Alignment: reason})
 	}
