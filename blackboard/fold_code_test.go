@@ -358,3 +358,29 @@ func TestACheckpointIsEscalatedOnceALevel(t *testing.T) {
 	c.say(message.Escalated{Checkpoint: at.ID, Level: 2}, inGoal("g"))
 	c.refused("level 1 after 2", message.Escalated{Checkpoint: at.ID, Level: 1}, inGoal("g"))
 }
+
+func TestReplacementsTakeTheirPlaceInTheSprint(t *testing.T) {
+	c := coding(t, sub("t", "p", 1), sub("u", "p", 1), sub("v", "p", 1))
+	c.say(message.SprintOpened{Scope: message.SprintScope{Planned: []message.TaskID{"t", "u"}, Stretch: []message.TaskID{"v"}}})
+	a, b := sub("a", "p", 1), sub("b", "p", 1)
+	a.Supersedes, b.Supersedes = "t", "t"
+	c.say(a, inGoal("g"), sentTo(message.Coder))
+	c.say(b, inGoal("g"), sentTo(message.Coder))
+	c.say(message.Rescoped{Task: "t", SupersededBy: []message.TaskID{"a", "b"}, RescopeReason: "too big", Alignment: "same goal"}, inGoal("g"))
+	c.say(message.Rescoped{Task: "v", SupersededBy: []message.TaskID{"b"}, RescopeReason: "the same work", Alignment: "same goal"}, inGoal("g"))
+	c.submit("b", "coder-1", "x")
+	c.approved("b")
+	c.merge("b")
+	s := c.s.Sprint()
+	if !slices.Equal(s.Scope.Planned, []message.TaskID{"a", "b", "u"}) || len(s.Scope.Stretch) != 0 || s.Rescoped != 2 || s.OutOfScope != 0 {
+		t.Errorf("%+v", s)
+	}
+	c.say(message.Rescoped{Task: "u", RescopeReason: "not needed", Alignment: "same goal"}, inGoal("g"))
+	if s := c.s.Sprint(); !slices.Equal(s.Scope.Planned, []message.TaskID{"a", "b", "u"}) {
+		t.Errorf("what nothing replaced is gone: %+v", s.Scope)
+	}
+	c.say(message.SprintClosed{Retrospective: "cut smaller"})
+	if s := c.s.Sprint(); s.Retrospective != "cut smaller" {
+		t.Errorf("%+v", s)
+	}
+}

@@ -43,7 +43,10 @@ func (x *tx) rescoped(b message.Rescoped) error {
 	if err := x.passOn(t.ID, b.SupersededBy); err != nil {
 		return err
 	}
-	x.countSprint(func(s *Sprint) { s.Rescoped++ })
+	x.countSprint(func(s *Sprint) {
+		s.Rescoped++
+		s.swap(t.ID, b.SupersededBy)
+	})
 	if err := x.align(t.Goal, t.ID, b.Alignment); err != nil {
 		return err
 	}

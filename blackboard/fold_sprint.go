@@ -35,7 +35,7 @@ func (x *tx) sprintClosed(b message.SprintClosed) error {
 		return x.refuse("no sprint is open")
 	}
 	s := *r.Sprint
-	s.Closed, s.Metrics = x.ref, b.Metrics
+	s.Closed, s.Metrics, s.Retrospective = x.ref, b.Metrics, b.Retrospective
 	r.Sprint = &s
 	return nil
 }
@@ -51,9 +51,29 @@ func (x *tx) countSprint(change func(*Sprint)) {
 	r.Sprint = &s
 }
 
+// Ended tells whether a task is over for a sprint: merged, replaced or given up,
+// or approved where nothing is merged.
+func (t *Task) Ended() bool {
+	return t.Status.Terminal() || t.Status == Approved && t.For != message.Coder
+}
+
 // has tells whether a task belongs to the sprint.
 func (s *Sprint) has(id message.TaskID) bool {
 	return slices.Contains(s.Scope.Planned, id) || slices.Contains(s.Scope.Stretch, id)
+}
+
+// swap puts the replacements of a task in its place, unless they have one. What
+// nothing replaces stays, as ended.
+func (s *Sprint) swap(old message.TaskID, by []message.TaskID) {
+	fresh := slices.DeleteFunc(slices.Clone(by), func(id message.TaskID) bool { return s.has(id) })
+	in := func(list []message.TaskID) []message.TaskID {
+		at := slices.Index(list, old)
+		if at < 0 || len(by) == 0 {
+			return list
+		}
+		return slices.Concat(list[:at], fresh, list[at+1:])
+	}
+	s.Scope = message.SprintScope{Planned: in(s.Scope.Planned), Stretch: in(s.Scope.Stretch)}
 }
 
 // reachedInSprint remembers a checkpoint that the sprint's own course set, so

@@ -129,7 +129,7 @@ func (h *keeper) sprint() {
 func (h *keeper) sprintDone(s *blackboard.Sprint) bool {
 	for _, id := range s.Scope.Planned {
 		t, ok := h.s.Task(id)
-		if !ok || !t.Status.Terminal() && (t.Status != blackboard.Approved || t.For == message.Coder) {
+		if !ok || !t.Ended() {
 			return false
 		}
 	}

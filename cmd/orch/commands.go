@@ -22,7 +22,7 @@ import (
 // commands lists every command, in the order in which a person meets them.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		newInit(a), newRun(a), newStep(a), newClaim(a), newRelease(a), newTask(a),
+		newInit(a), newRun(a), newStep(a), newClaim(a), newRelease(a), newTask(a), newSprint(a),
 		newGoals(a), newStatus(a), newCost(a), newLog(a), newShow(a), newWhy(a), newPrompt(a), newState(a), newDiff(a),
 		newReplay(a), newVerify(a), newRepair(a), newRestore(a), newGC(a), newTrack(a),
 		newEdit(a), newAnswer(a), newAllow(a), newDeny(a), newUnblock(a), newRetry(a), newTrust(a),

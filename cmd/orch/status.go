@@ -43,6 +43,7 @@ type statusReport struct {
 	Lost      []stepRow                 `json:"lost"`  // started, but their process is gone
 	Approvals int                       `json:"approvals"`
 	Paused    map[string]time.Time      `json:"accounts_used_up"` // until when
+	Sprint    *sprintReport             `json:"sprint"`           // the open one
 }
 
 type stepRow struct {
@@ -69,6 +70,10 @@ func (a *app) status(ctx context.Context) (statusReport, error) {
 			if until.After(time.Now()) {
 				r.Paused[account] = until
 			}
+		}
+		if s := st.Sprint(); s.Open() {
+			open := sprintReportOf(st, *s)
+			r.Sprint = &open
 		}
 		for _, g := range st.OpenGoals() {
 			r.Goals = append(r.Goals, goalRowOf(g))
@@ -113,6 +118,9 @@ func (a *app) printStatus(s statusReport) error {
 		fmt.Fprintln(a.out, "no open goal")
 	} else if err := a.printGoalRows(s.Goals); err != nil {
 		return err
+	}
+	if s.Sprint != nil {
+		fmt.Fprintf(a.out, "sprint   %s, %s%s — orch sprint show\n", s.Sprint.doneOf(), s.Sprint.stretchOf(), untilText(s.Sprint.Deadline))
 	}
 	for _, r := range s.Steps {
 		fmt.Fprintf(a.out, "running  %-20s pid %-7d %s ago\n", r.Agent, r.PID, time.Since(r.Since).Round(time.Second))
