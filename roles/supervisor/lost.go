@@ -8,6 +8,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles"
+	"orch/roles/code"
 )
 
 // losses are the claims of coding work that others were faster to make.
@@ -17,9 +18,6 @@ type loss struct {
 	times int
 	until time.Time
 }
-
-// shortestBackoff is the least time to wait after a lost claim.
-const shortestBackoff = time.Second
 
 // notBefore is when an activation may be claimed, lost claims considered.
 func (l losses) notBefore(a roles.Activation) time.Time {
@@ -39,16 +37,16 @@ func (s *Supervisor) beaten(ctx context.Context, a roles.Activation, why error) 
 	}
 	lost := s.lost[a.Key]
 	lost.times++
-	longest := time.Duration(s.Config.Code.ClaimBackoffMS) * time.Millisecond
-	lost.until = s.Clock.Now().Add(shortestBackoff + time.Duration(s.Random()*float64(max(0, longest-shortestBackoff))))
-	if lost.times >= s.Config.Code.ClaimTries {
-		lost.until = s.Clock.Now().Add(time.Duration(s.LeaseMS) * time.Millisecond)
-		lost.times = 0
+	n := lost.times
+	waitMS, again := code.ClaimLost(n, s.Config.Code.ClaimTries, s.Config.Code.ClaimBackoffMS,
+		func(limit int64) int64 { return int64(s.Random() * float64(limit)) })
+	if !again {
+		waitMS, lost.times = s.LeaseMS, 0
 	}
+	lost.until = s.Clock.Now().Add(time.Duration(waitMS) * time.Millisecond)
 	s.lost[a.Key] = lost
 	_, err := s.Board.Append(ctx, message.Message{From: message.Supervisor, To: message.Auditor, Goal: a.Goal, Subject: a.Key.Subject, Cause: a.Key.Cause,
-		Body: message.Anomaly{Task: message.TaskID(a.Key.Subject), Kind: "claim_failed", Details: map[string]string{
-			"what": fmt.Sprintf("%s on %s was taken by another: %v", a.Key.Role, a.Key.Subject, why)}}})
+		Body: code.ClaimFailed(message.TaskID(a.Key.Subject), a.Agent, n, why.Error())})
 	if err != nil {
 		return fmt.Errorf("note a lost claim: %w", err)
 	}
