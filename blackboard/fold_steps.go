@@ -149,7 +149,7 @@ func (x *tx) meter(goal message.GoalID) *meter {
 	return m
 }
 
-var endClasses = []string{message.EndDone, message.EndAgain, message.EndCrash, message.EndKilled, message.EndTimeout, message.EndInterrupted, message.EndLost}
+var endClasses = []string{message.EndDone, message.EndAgain, message.EndMoved, message.EndCrash, message.EndKilled, message.EndTimeout, message.EndInterrupted, message.EndLost}
 
 func (x *tx) stepEnded(b message.StepEnded) error {
 	key := ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause}
@@ -171,7 +171,9 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	switch b.Class {
 	case message.EndCrash, message.EndTimeout:
 		a.Crashes++
-	case message.EndKilled, message.EndLost:
+	case message.EndKilled, message.EndLost, message.EndMoved:
+		// Who asks for a step and the step itself see the board alike. If they
+		// ever do not, that must not go on for ever.
 		a.Kills++
 	}
 	if x.agents.peek(string(b.Agent)) != nil {

@@ -251,7 +251,7 @@ type Activation struct {
 	Holder  message.Process `json:"holder"` // who spawns it
 	Try     int             `json:"try"`
 	Crashes int             `json:"crashes"` // ends with class crash or timeout
-	Kills   int             `json:"kills"`   // ends with class killed or lost
+	Kills   int             `json:"kills"`   // ends with class killed, lost or moved
 	Reserve float64         `json:"reserve"`
 	Started Ref             `json:"started"`
 	Ended   Ref             `json:"ended"` // zero while live

@@ -301,7 +301,7 @@ func exhausted(a blackboard.Activation, p Policy) bool {
 
 func waitMS(a blackboard.Activation, p Policy) int64 {
 	switch a.Class {
-	case message.EndAgain:
+	case message.EndAgain, message.EndMoved:
 		return p.AgainMS
 	case message.EndCrash, message.EndTimeout:
 		wait := p.BackoffMS

@@ -137,6 +137,8 @@ func TestTriesAreBoundedAndSpaced(t *testing.T) {
 		"live":                      {blackboard.Activation{ActivationKey: key, Started: ref("s", 20)}, false, 0},
 		"done":                      {was(key, message.EndDone, 0, 0), false, 0},
 		"asked to be started again": {was(key, message.EndAgain, 0, 0), true, 2_000},
+		"found nothing to do":       {was(key, message.EndMoved, 0, 1), true, 2_000},
+		"and so too often":          {was(key, message.EndMoved, 0, 5), false, 0},
 		"one crash":                 {was(key, message.EndCrash, 1, 0), true, 5_000},
 		"two crashes":               {was(key, message.EndTimeout, 2, 0), true, 10_000},
 		"too many crashes":          {was(key, message.EndCrash, 3, 0), false, 0},

@@ -228,7 +228,7 @@ func (h *keeper) stuck(g blackboard.Goal) {
 		case a.Crashes >= h.p.CrashLimit:
 			why = fmt.Sprintf("failed %d times", a.Crashes)
 		case a.Kills >= h.p.KillLimit:
-			why = fmt.Sprintf("was ended from outside %d times", a.Kills)
+			why = fmt.Sprintf("was ended from outside, or found nothing to do, %d times", a.Kills)
 		case a.Class == message.EndDone:
 			why = "ended well without saying anything"
 		default:

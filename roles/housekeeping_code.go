@@ -42,7 +42,7 @@ func (h *keeper) crashed(g blackboard.Goal, t blackboard.Task) string {
 	case a.Crashes >= h.p.CrashLimit:
 		return fmt.Sprintf("the coder's step failed %d times", a.Crashes)
 	case a.Kills >= h.p.KillLimit:
-		return fmt.Sprintf("the coder's step was ended from outside %d times", a.Kills)
+		return fmt.Sprintf("the coder's step was ended from outside, or found nothing to do, %d times", a.Kills)
 	case a.Class == message.EndDone:
 		return "the coder's step ended well without submitting, blocking or handing on"
 	}

@@ -56,6 +56,7 @@ type StepStarting struct {
 const (
 	EndDone        = "done"        // exit 0
 	EndAgain       = "again"       // exit 42: stopped cleanly, start me again
+	EndMoved       = "moved"       // exit 42: what it was started for is not asked any more
 	EndCrash       = "crash"       // any other exit
 	EndKilled      = "killed"      // a signal nobody here sent
 	EndTimeout     = "timeout"     // wall or idle limit

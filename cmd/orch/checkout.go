@@ -14,6 +14,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/roles/config"
 	"orch/roles/supervisor"
 	"orch/roles/workspace"
 )
@@ -35,13 +36,14 @@ type checkoutGuard struct {
 }
 
 // newCheckoutGuard begins with what is there now; but while a coder's step of
-// an earlier run is not closed, with what was known before that step.
-func newCheckoutGuard(ctx context.Context, p *codeProject, b *blackboard.Board, goal message.GoalID) (*checkoutGuard, error) {
+// an earlier run is not closed, with what was known before that step. The
+// caller's own step, if it has one, has not begun.
+func newCheckoutGuard(ctx context.Context, p *codeProject, b *blackboard.Board, goal message.GoalID, own blackboard.ActivationKey) (*checkoutGuard, error) {
 	g := &checkoutGuard{project: p, board: b, goal: goal}
 	cut := false
 	err := b.View(ctx, func(s *blackboard.State) error {
 		for _, a := range s.LiveActivations() {
-			cut = cut || a.Goal == goal && (a.Role == message.Coder || a.Role == message.CodeReviewer)
+			cut = cut || a.Goal == goal && a.ActivationKey != own && (a.Role == message.Coder || a.Role == message.CodeReviewer)
 		}
 		return nil
 	})
@@ -63,6 +65,19 @@ func newCheckoutGuard(ctx context.Context, p *codeProject, b *blackboard.Board, 
 		return nil, err
 	}
 	return g, g.keep(now)
+}
+
+// guardOf is the guard of a step that runs an agent of a coding goal; nil for
+// other steps.
+func (a *app) guardOf(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim) (*checkoutGuard, error) {
+	if role := c.Activation.Key.Role; role != message.Coder && role != message.CodeReviewer {
+		return nil, nil
+	}
+	p, err := a.codeOf(ctx, b, cfg, c.Activation.Goal)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	return newCheckoutGuard(ctx, p, b, c.Activation.Goal, c.Activation.Key)
 }
 
 func (g *checkoutGuard) file() string { return filepath.Join(g.board.GoalDir(g.goal), "checkout.json") }

@@ -21,11 +21,6 @@ import (
 // codeProfile is the name of the profile of coders and reviewers.
 const codeProfile = "code"
 
-// codeIsWhole tells whether every role of the coding profile is built. The
-// planner does not yet plan for coders, nor answer what wakes it; see
-// docs/pair.md.
-const codeIsWhole = false
-
 // codeProject is the repository a coding goal works on, and where its coders work.
 type codeProject struct {
 	repo  workspace.Repo
@@ -101,17 +96,25 @@ func checkCode(ctx context.Context, root string, cfg config.Code, f runFlags) er
 	return nil
 }
 
-// startCode makes the integration branch of a coding run if it is not there.
-func startCode(ctx context.Context, root string, cfg config.Code) error {
-	p, err := openCode(ctx, root, "", cfg)
-	if err != nil {
+// startRef is the commit of the integration branch a coding goal began at.
+func startRef(goal message.GoalID) string { return fmt.Sprintf("refs/orch/%s/start", goal) }
+
+// start makes the integration branch if it is not there, and notes where the
+// goal begins. Once that is noted, it does nothing: a branch that is gone later
+// is not made anew behind a person's back.
+func (p *codeProject) start(ctx context.Context, goal message.GoalID) error {
+	if began, err := p.repo.At(ctx, startRef(goal)); err != nil || began != "" {
 		return err
 	}
 	head, err := p.repo.Head(ctx)
 	if err != nil {
 		return asUsage(err)
 	}
-	_, err = p.repo.EnsureBranch(ctx, p.ref, head.Commit)
+	at, err := p.repo.EnsureBranch(ctx, p.ref, head.Commit)
+	if err != nil {
+		return err
+	}
+	_, err = p.repo.EnsureBranch(ctx, startRef(goal), at)
 	return err
 }
 
@@ -132,6 +135,19 @@ func (p *codeProject) Path(goal message.GoalID, task message.TaskID, coder messa
 // isCode tells whether a goal is worked on by coders.
 func isCode(g blackboard.Goal) bool { return g.Input.Profile == codeProfile }
 
+// worktrees says where the coders of a board work.
+func (a *app) worktrees(ctx context.Context, b *blackboard.Board, cfg config.Config) (supervisor.Worktrees, error) {
+	board := ""
+	if err := b.View(ctx, func(s *blackboard.State) error { board = s.BoardID(); return nil }); err != nil {
+		return nil, err
+	}
+	p, err := openCode(ctx, b.Root(), board, cfg.Code)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // codeOf finds the repository of a goal, or nil for a goal that needs none.
 func (a *app) codeOf(ctx context.Context, b *blackboard.Board, cfg config.Config, goal message.GoalID) (*codeProject, error) {
 	var g blackboard.Goal
@@ -145,6 +161,21 @@ func (a *app) codeOf(ctx context.Context, b *blackboard.Board, cfg config.Config
 		return nil, err
 	}
 	return openCode(ctx, b.Root(), board, cfg.Code)
+}
+
+// startCode makes what a goal needs in its repository before anybody works on
+// it, whether it is new or a run of it was cut off; nothing for other profiles.
+func (a *app) startCode(ctx context.Context, root string, cfg config.Config, goal message.GoalID) error {
+	b, err := a.openAt(root, person())
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	p, err := a.codeOf(ctx, b.Board, cfg, goal)
+	if err != nil || p == nil {
+		return err
+	}
+	return p.start(ctx, goal)
 }
 
 // finishCode removes the worktrees a run left and says where the work is.

@@ -202,7 +202,7 @@ func (d *display) final(b message.FinalResult) []string {
 
 func (d *display) ended(b message.StepEnded) []string {
 	switch b.Class {
-	case message.EndDone, message.EndAgain, message.EndInterrupted:
+	case message.EndDone, message.EndAgain, message.EndMoved, message.EndInterrupted:
 		return nil
 	}
 	return []string{d.head("step", fmt.Sprintf("%s %s (exit %d) %s", b.Agent, b.Class, b.Exit, oneLine(b.Detail, 140)))}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orch/blackboard"
@@ -14,9 +15,20 @@ import (
 	"orch/roles/config"
 )
 
-// loopRoles are the roles of the loop that think or act with a backend.
-func loopRoles() []message.Role {
-	return []message.Role{message.Perceiver, message.Planner, message.Executor, message.AgentValidator, message.MetaValidator}
+// rolesOf are the roles of a goal's profile that think or act with a backend:
+// those that make the plan, and those that work on it and judge it.
+func rolesOf(in message.UserInput) (plan, work []message.Role) {
+	plan = []message.Role{message.Perceiver, message.Planner}
+	if in.Profile == codeProfile {
+		return plan, []message.Role{message.Coder, message.CodeReviewer, message.MetaValidator}
+	}
+	return plan, []message.Role{message.Executor, message.AgentValidator, message.MetaValidator}
+}
+
+// allRoles are both of rolesOf.
+func allRoles(in message.UserInput) []message.Role {
+	plan, work := rolesOf(in)
+	return slices.Concat(plan, work)
 }
 
 // resolve settles what a new goal is thought about with, before anything is
@@ -58,19 +70,20 @@ func (a *app) note(text string) { fmt.Fprintln(a.err, "note: "+text) }
 // written: a validator weaker than the planner it checks, a second opinion by
 // the same model, a cap on what nobody knows the price of.
 func checkModels(cfg config.Config, in message.UserInput) error {
-	if err := roles.CheckTiers(choose.Tiers(cfg, in, loopRoles())); err != nil {
+	if err := roles.CheckTiers(choose.Tiers(cfg, in, allRoles(in))); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if err := choose.CheckOthers(cfg, in); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	for _, role := range loopRoles() {
+	for _, role := range allRoles(in) {
 		if err := chainUsable(cfg, choose.Chain(cfg, in, role)); err != nil {
 			return &exitError{exitUsage, err}
 		}
 	}
 	if len(choose.Chain(cfg, in, message.Planner)) > 0 {
-		for _, role := range []message.Role{message.Executor, message.AgentValidator, message.MetaValidator} {
+		_, work := rolesOf(in)
+		for _, role := range work {
 			if len(choose.Chain(cfg, in, role)) == 0 {
 				return usagef("set models.default in .orch/config.yaml",
 					"the planner thinks with a model, and the %s has none: what a model plans only a model can work on and judge", role)
@@ -102,7 +115,7 @@ func checkCaps(cfg config.Config, in message.UserInput) error {
 	if !capped {
 		return nil
 	}
-	for _, e := range choose.Unpriceable(cfg, in, loopRoles()) {
+	for _, e := range choose.Unpriceable(cfg, in, allRoles(in)) {
 		name := e.Model.Name
 		if name == "" {
 			name = "its model"

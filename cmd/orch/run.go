@@ -86,7 +86,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 			return err
 		}
 		if f.profile == codeProfile {
-			if err := checkCode(ctx, root, cfg.Code, f); err != nil {
+			if err := errors.Join(checkCode(ctx, root, cfg.Code, f), codeIsPossible(cfg, in)); err != nil {
 				return err
 			}
 		}
@@ -102,10 +102,8 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.profile == codeProfile && !f.resume {
-		if err := startCode(ctx, root, cfg.Code); err != nil {
-			return err
-		}
+	if err := a.startCode(ctx, root, cfg, goal); err != nil {
+		return err
 	}
 	if f.later {
 		return a.report(map[string]any{"version": 1, "goal": goal}, "%s is on the board; `orch run --continue %s` works on it", goal, goal)
@@ -116,8 +114,8 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 // check refuses contradictions before anything is touched.
 func (f runFlags) check(args []string) error {
 	switch {
-	case f.profile == "mission", f.profile == codeProfile && !codeIsWhole:
-		return usagef("orch run \"…\" uses --profile task", "profile %s is not part of this build", f.profile)
+	case f.profile == "mission":
+		return usagef("allowed: task, code", "profile %s is not part of this build", f.profile)
 	case f.profile != "task" && f.profile != codeProfile:
 		return usagef("allowed: task, code", "unknown profile %q", f.profile)
 	case f.later && (f.resume || f.dryRun):

@@ -178,6 +178,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	r.Usage, r.Cost = env.meter.Total()
 	if err != nil {
 		r.Detail = err.Error()
+		r.Moved = errors.Is(err, step.ErrMoved)
 	}
 	if derr := deregister(b, c.Agent, "the step ended"); derr != nil {
 		a.warn(derr)
@@ -224,8 +225,15 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 	if err := a.adopt(ctx, b.Board, &c); err != nil {
 		return err
 	}
+	guard, err := a.guardOf(ctx, b.Board, cfg, c)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	report, acted := a.act(ctx, b.Board, root, c)
+	if guard != nil {
+		acted = errors.Join(acted, guard.look(context.WithoutCancel(ctx), c))
+	}
 	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
 		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
@@ -239,6 +247,8 @@ func classOf(err error) string {
 		return message.EndInterrupted
 	case step.ExitCode(err) == step.ExitDone:
 		return message.EndDone
+	case errors.Is(err, step.ErrMoved):
+		return message.EndMoved
 	case step.ExitCode(err) == step.ExitAgain:
 		return message.EndAgain
 	}
@@ -257,7 +267,13 @@ func (a *app) pick(ctx context.Context, root string, cfg config.Config, role mes
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
 	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
 		Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}
-	c, err := a.pickWith(ctx, st, cfg, role, subject)
+	c := supervisor.Claim{}
+	if role == message.Coder {
+		st.Worktrees, err = a.worktrees(ctx, b, cfg)
+	}
+	if err == nil {
+		c, err = a.pickWith(ctx, st, cfg, role, subject)
+	}
 	if err != nil {
 		return c, nil, errors.Join(err, b.Close())
 	}

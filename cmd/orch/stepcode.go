@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -17,6 +18,7 @@ import (
 	"orch/roles/config"
 	"orch/roles/planner"
 	"orch/roles/process"
+	"orch/roles/socket"
 	"orch/roles/step"
 	"orch/roles/supervisor"
 )
@@ -46,6 +48,16 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		},
 		TestCommand: func(dir string) (string, error) { return a.testCommand(cfg.Code, dir) },
 		Blob:        blobsOf(b, c.Activation.Goal),
+	}
+	path, err := ownProgram(w.Scratch, os.Getenv("PATH"))
+	if err != nil {
+		return nil, err
+	}
+	code.Env = append(code.Env, path, "TMPDIR="+w.Scratch)
+	for _, kv := range w.Process.Env {
+		if strings.HasPrefix(kv, socket.Env+"=") {
+			code.Env = append(code.Env, kv)
+		}
 	}
 	if cfg.Code.Setup != "" {
 		code.Setup = func(ctx context.Context, dir string) error { return setUp(ctx, cfg.Code, w.Process, dir) }
@@ -93,6 +105,23 @@ func (p *codeProject) file(ctx context.Context, path string) ([]byte, bool, erro
 		return nil, false, err
 	}
 	return p.repo.Show(ctx, at, path)
+}
+
+// ownProgram is a PATH on which orch is this program, so that orch submit and
+// orch note reach the step whatever is installed.
+func ownProgram(scratch, path string) (env string, err error) {
+	exe, err := executable()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(scratch, "bin")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make a place for the agent's orch: %w", err)
+	}
+	if err := os.Symlink(exe, filepath.Join(dir, "orch")); err != nil {
+		return "", fmt.Errorf("give the agent its orch: %w", err)
+	}
+	return "PATH=" + dir + string(filepath.ListSeparator) + path, nil
 }
 
 // setUp runs the project's setup in a new worktree.

@@ -90,6 +90,13 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		return stepWorld{}, err
 	}
 	agents := agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now}
+	whole, err := a.judgedWhole(ctx, b, cfg, c, scratch, spec)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	if whole != nil {
+		agents.Workspace = whole.dir
+	}
 	think, err := a.thinking(cfg, input, c.Activation.Key.Role, meter, agents)
 	if err != nil {
 		return stepWorld{}, err
@@ -104,6 +111,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	}
 	redact := blackboard.NewRedactor(os.Environ())
 	clock := supervisor.SystemClock{}
+	checks := check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact}
 	world.Env = &step.Env{
 		Board: b, Key: c.Activation.Key, Goal: c.Activation.Goal, Agent: c.Agent, Fence: c.Fence,
 		Workspace: root, Values: string(values),
@@ -111,13 +119,16 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		PlannedBy: think.planned, Code: code,
 		Box: box,
 		Checks: func(ctx context.Context, ch check.Check) check.Verdict {
-			return check.Run(ctx, ch, check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
+			return check.Run(ctx, ch, checks)
 		},
 		Heart:    heart,
 		Lease:    func() message.Lease { return supervisor.NewLease(clock, cfg.Limits.LeaseMS) },
 		Settings: step.SettingsOf(b.Dir()),
 		Clock:    clock, IDs: journal.UUIDs{}, Config: cfg,
 		Log: func(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) },
+	}
+	if whole != nil {
+		world.Env.Checks, world.Env.Change = whole.checks(checks), whole.change
 	}
 	return world, nil
 }

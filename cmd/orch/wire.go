@@ -161,7 +161,7 @@ func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config,
 	if err != nil || p == nil {
 		return err
 	}
-	guard, err := newCheckoutGuard(ctx, p, s.Board, sv.Goal)
+	guard, err := newCheckoutGuard(ctx, p, s.Board, sv.Goal, blackboard.ActivationKey{})
 	if err != nil {
 		return err
 	}

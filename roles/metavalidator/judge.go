@@ -3,6 +3,7 @@ package metavalidator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orch/blackboard"
@@ -35,6 +36,20 @@ func join(outcomes []message.SubTaskOutcome) string {
 		}
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// judged is what a judge is shown: what the tasks produced and, of a coding
+// goal, what was merged of it.
+func judged(ctx context.Context, e *step.Env, g blackboard.Goal, merged string) (string, error) {
+	asked := slices.ContainsFunc(g.Plan.TaskCriteria, func(c message.Criterion) bool { return !c.HasCheck() })
+	if e.Change == nil || !asked {
+		return merged, nil
+	}
+	diff, err := e.Change(ctx)
+	if err != nil {
+		return "", fmt.Errorf("see what was merged: %w", err)
+	}
+	return merged + "\n\n## What was merged\n\n" + step.Cut(diff, step.AllBytes), nil
 }
 
 // judgeGoal judges the goal's criteria one by one. When all of them pass and

@@ -46,7 +46,11 @@ func Run(ctx context.Context, e *step.Env) error {
 		return send(ctx, e, g, r.replan("")) // the gate: no model is asked
 	}
 	merged, summary := merge(ctx, e, g, r.outcomes)
-	verdicts := judgeGoal(ctx, e, g, merged)
+	shown, err := judged(ctx, e, g, merged)
+	if err != nil {
+		return err
+	}
+	verdicts := judgeGoal(ctx, e, g, shown)
 	if err := ctx.Err(); err != nil {
 		return err // stopped: what a cancelled check said is worth nothing
 	}

@@ -61,13 +61,15 @@ type Env struct {
 	PlannedBy string // name of the planner's backend, for the manifest
 	Box       Box
 	Checks    Checks
-	Lease     func() message.Lease   // a lease of the configured length, from now
-	Heart     *Heart                 // told of progress by what runs the tools; may be nil
-	Settings  func() (string, error) // fingerprint of orch's own configuration; nil leaves it unwatched
-	Clock     journal.Clock          // wall time
-	IDs       journal.IDs            // UUIDs
-	Config    config.Config
-	Log       func(format string, args ...any) // for the person who looks at the step's output
+	// Change is the diff of what a coding goal has merged; nil in other profiles.
+	Change   func(context.Context) (string, error)
+	Lease    func() message.Lease   // a lease of the configured length, from now
+	Heart    *Heart                 // told of progress by what runs the tools; may be nil
+	Settings func() (string, error) // fingerprint of orch's own configuration; nil leaves it unwatched
+	Clock    journal.Clock          // wall time
+	IDs      journal.IDs            // UUIDs
+	Config   config.Config
+	Log      func(format string, args ...any) // for the person who looks at the step's output
 
 	Usage message.Usage // what the step consumed so far; added to by Spend
 }

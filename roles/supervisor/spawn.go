@@ -32,6 +32,7 @@ type Report struct {
 	Spent  []message.Spent `json:"spent,omitempty"` // by model
 	Needs  string          `json:"needs,omitempty"` // what a person must mend first
 	Detail string          `json:"detail,omitempty"`
+	Moved  bool            `json:"moved,omitempty"` // the board no longer asks for it
 }
 
 // Processes spawns steps as processes of this program.
@@ -106,6 +107,8 @@ func endOf(r process.Result, report []byte) End {
 		e.Class, e.Detail = message.EndKilled, r.Signal
 	case r.Exit == 0:
 		e.Class = message.EndDone
+	case r.Exit == 42 && said.Moved:
+		e.Class = message.EndMoved
 	case r.Exit == 42:
 		e.Class = message.EndAgain
 	default:

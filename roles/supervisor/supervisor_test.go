@@ -373,6 +373,7 @@ func TestHowAProcessEndedIsClassified(t *testing.T) {
 	}{
 		"done":           {process.Result{}, report, message.EndDone, "said"},
 		"again":          {process.Result{Exit: 42}, nil, message.EndAgain, ""},
+		"moved":          {process.Result{Exit: 42}, []byte(`{"moved":true}`), message.EndMoved, ""},
 		"crash":          {process.Result{Exit: 1, Tail: []byte("a\nerror: b\n")}, nil, message.EndCrash, "error: b"},
 		"crash, said":    {process.Result{Exit: 1, Tail: []byte("x")}, report, message.EndCrash, "said"},
 		"killed":         {process.Result{Exit: -1, Signal: "SIGKILL"}, nil, message.EndKilled, "SIGKILL"},

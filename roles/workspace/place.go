@@ -2,6 +2,8 @@ package workspace
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +39,7 @@ func StateHome(env func(string) string) (string, error) {
 const (
 	reviewPrefix = "review-"
 	mergeName    = "merge"
-	idChars      = 8 // of a task's id, which is a UUID
+	nameBytes    = 6 // of a hash: no two tasks of a board get one name
 )
 
 // Coder is the worktree a coder gets under a claim.
@@ -55,7 +57,12 @@ func (p Place) Merge(goal message.GoalID) string {
 	return filepath.Join(p.Root, string(goal), mergeName)
 }
 
-func brief(t message.TaskID) string { return string(t)[:min(len(t), idChars)] }
+// brief stands for a task in a short name. Tasks of one plan are made in one
+// moment, and a UUID begins with the time, so a part of the id would not do.
+func brief(t message.TaskID) string {
+	sum := sha256.Sum256([]byte(t))
+	return hex.EncodeToString(sum[:nameBytes])
+}
 
 // Goals lists the goals that have workspaces.
 func (p Place) Goals() ([]message.GoalID, error) {

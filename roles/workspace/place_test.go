@@ -4,7 +4,23 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"orch/blackboard/message"
 )
+
+// Ids of tasks of one plan begin with the same time and may end alike.
+func TestNoTwoTasksShareAWorktree(t *testing.T) {
+	place := PlaceOf(t.TempDir(), "board")
+	seen := map[string]message.TaskID{}
+	for _, id := range []message.TaskID{"01a1fd41-ad8c-7cbb-891f-e84b39d45adf", "01a1fd41-ad8c-7cc6-bb8b-b3f7e03b54fd", "a-retry", "b-retry", "retry"} {
+		for _, path := range []string{place.Coder("g", id, "coder-1", 1), place.Review("g", id, 1)} {
+			if other, taken := seen[path]; taken {
+				t.Errorf("%s and %s share %s", id, other, path)
+			}
+			seen[path] = id
+		}
+	}
+}
 
 func TestTidyLosesNothing(t *testing.T) {
 	p := newProject(t)

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles/check"
+	"orch/roles/config"
+	"orch/roles/process"
+	"orch/roles/step"
+	"orch/roles/supervisor"
+	"orch/roles/workspace"
+)
+
+// integrated is what a coding goal has merged so far, for the role that judges
+// it as a whole: its criteria are about the integration branch, and not about
+// the person's checkout.
+type integrated struct {
+	project *codeProject
+	goal    message.GoalID
+	dir     string // where it is checked out when somebody asks
+	setup   func(ctx context.Context, dir string) error
+
+	mu   sync.Mutex
+	head workspace.Commit // empty while nothing is checked out
+}
+
+func newIntegrated(p *codeProject, cfg config.Code, goal message.GoalID, scratch string, spec process.Spec) *integrated {
+	i := &integrated{project: p, goal: goal, dir: filepath.Join(scratch, "integrated")}
+	if cfg.Setup != "" {
+		i.setup = func(ctx context.Context, dir string) error { return setUp(ctx, cfg, spec, dir) }
+	}
+	return i
+}
+
+// judgedWhole is what a step that judges a coding goal looks at; nil for others.
+func (a *app) judgedWhole(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, scratch string, spec process.Spec) (*integrated, error) {
+	if c.Activation.Key.Role != message.MetaValidator {
+		return nil, nil
+	}
+	p, err := a.codeOf(ctx, b, cfg, c.Activation.Goal)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	return newIntegrated(p, cfg.Code, c.Activation.Goal, scratch, spec), nil
+}
+
+// checkout makes the checkout, once.
+func (i *integrated) checkout(ctx context.Context) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.head != "" {
+		return nil
+	}
+	head, err := i.project.Base(ctx)
+	if err != nil {
+		return err
+	}
+	err = i.project.repo.Make(ctx, i.dir, workspace.Spec{Commit: workspace.Commit(head), Included: true}, i.setup)
+	if err != nil {
+		return fmt.Errorf("check the integration branch out: %w", err)
+	}
+	i.head = workspace.Commit(head)
+	return nil
+}
+
+// checks runs a check of the goal on the checkout.
+func (i *integrated) checks(env check.Env) step.Checks {
+	env.Workspace = i.dir
+	return func(ctx context.Context, ch check.Check) check.Verdict {
+		if err := i.checkout(ctx); err != nil {
+			return check.Verdict{Class: check.Environmental, Evidence: err.Error()}
+		}
+		return check.Run(ctx, ch, env)
+	}
+}
+
+// change is the diff from where the goal began to what is integrated.
+func (i *integrated) change(ctx context.Context) (string, error) {
+	if err := i.checkout(ctx); err != nil {
+		return "", err
+	}
+	start, err := i.project.repo.At(ctx, startRef(i.goal))
+	if err != nil {
+		return "", err
+	}
+	if start == "" {
+		return "", fmt.Errorf("nothing says where %s began: %s is gone", i.goal, startRef(i.goal))
+	}
+	diff, err := i.project.repo.Diff(ctx, start, i.head)
+	return string(diff), err
+}
