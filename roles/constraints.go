@@ -88,6 +88,9 @@ func memoryConstraints(a *message.MemoryAnswer) backend.Constraints {
 			c.Prefer = append(c.Prefer, p.Pair)
 		case Caution:
 			c.Caution = append(c.Caution, p.Pair)
+			if !p.Uncontested {
+				c.AskFirst = append(c.AskFirst, p.Pair)
+			}
 		}
 	}
 	for _, sop := range a.SOPs {

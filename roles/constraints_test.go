@@ -23,6 +23,7 @@ func TestInvariant_MustNotIsMemoryAvoidAndWhatTheDirectiveBlocks(t *testing.T) {
 			{Pair: message.Pair{Tool: "m", Target: "x"}, Action: Avoid},
 			{Pair: message.Pair{Tool: "p", Target: "x"}, Action: Exploit},
 			{Pair: message.Pair{Tool: "c", Target: "x"}, Action: Caution},
+			{Pair: message.Pair{Tool: "d", Target: "x"}, Action: Caution, Uncontested: true},
 			{Pair: message.Pair{Tool: "i", Target: "x"}, Action: "Ignore"},
 			{Pair: message.Pair{Tool: "intent:make_the_tests", Target: LocalEntity}, Action: Avoid},
 		},
@@ -70,8 +71,8 @@ func TestInvariant_MustNotIsMemoryAvoidAndWhatTheDirectiveBlocks(t *testing.T) {
 		}
 	}
 	got := ConstraintsOf(goalWith(nil, memory))
-	if len(got.Prefer) != 1 || len(got.Caution) != 1 || len(Lessons(memory)) != 4 {
-		t.Errorf("prefer %v, caution %v, lessons %v", got.Prefer, got.Caution, Lessons(memory))
+	if len(got.Prefer) != 1 || len(got.Caution) != 2 || len(got.AskFirst) != 1 || got.AskFirst[0].Tool != "c" || len(Lessons(memory)) != 4 {
+		t.Errorf("prefer %v, caution %v, ask first %v, lessons %v", got.Prefer, got.Caution, got.AskFirst, Lessons(memory))
 	}
 }
 

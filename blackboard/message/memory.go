@@ -33,6 +33,9 @@ type Potential struct {
 	Attention float64 `json:"attention"`
 	Decision  float64 `json:"decision"`
 	Action    string  `json:"action"` // Exploit, Avoid, Caution or Ignore
+	// Goes with Caution: what is known does not speak both for and against, as
+	// when dead ends that are not the approach's fault add up.
+	Uncontested bool `json:"uncontested,omitempty"`
 }
 
 // MemoryAnswer is what the memory knows, as data; the planner makes constraints of it.

@@ -26,17 +26,20 @@ type knownPair struct {
 	Entries   []entryRow        `json:"entries"`
 }
 
-// effectOf says what a plan makes of an action.
-func effectOf(p memory.Pair, action string) string {
+// effectOf says what a plan makes of what is known.
+func effectOf(p memory.Pair, known message.Potential) string {
 	if intent := pairName(p) == p.Space; intent {
 		return "advice: an intent as a whole is never forbidden"
 	}
-	switch action {
+	switch known.Action {
 	case roles.Exploit:
 		return "SHOULD PREFER"
 	case roles.Avoid:
 		return "MUST NOT"
 	case roles.Caution:
+		if known.Uncontested {
+			return "planned last"
+		}
 		return "planned last, and what has an effect needs a person's yes"
 	}
 	return "left out: too little is known"
@@ -48,7 +51,7 @@ func know(s *memory.Store, p memory.Pair, now time.Time) (knownPair, error) {
 		return knownPair{}, err
 	}
 	entries, err := s.Entries(p)
-	return knownPair{Name: pairName(p), Pair: p, Potential: potential, Effect: effectOf(p, potential.Action), Entries: entryRows(entries, now)}, err
+	return knownPair{Name: pairName(p), Pair: p, Potential: potential, Effect: effectOf(p, potential), Entries: entryRows(entries, now)}, err
 }
 
 func (a *app) printPairs(s *memory.Store, pairs []memory.Pair, now time.Time) error {

@@ -91,7 +91,10 @@ type PreviousTask struct {
 type Constraints struct {
 	MustNot []Ban          `json:"must_not"`
 	Prefer  []message.Pair `json:"prefer"`  // memory says exploit
-	Caution []message.Pair `json:"caution"` // the memory is of two minds: other ways first, and what has effects needs a yes
+	Caution []message.Pair `json:"caution"` // nothing speaks clearly for or against them: other ways first
+	// AskFirst are those of them the memory is of two minds about, because they
+	// worked and failed: what has effects needs a yes.
+	AskFirst []message.Pair `json:"ask_first,omitempty"`
 	// SetAside are the slots in which the memory's bans do not bind, because
 	// they would leave nothing to try.
 	SetAside []string

@@ -186,7 +186,7 @@ func TestAnAgentWaitsForAYesWhereTheMemoryIsOfTwoMinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		task.ReadOnly = c.reads
-		tools := e.Tools(task.SubTask, backend.Constraints{Caution: []message.Pair{{Tool: task.Approach, Target: task.Target}}}, false)
+		tools := e.Tools(task.SubTask, backend.Constraints{AskFirst: []message.Pair{{Tool: task.Approach, Target: task.Target}}}, false)
 		ran := false
 		r, err := tools.Act(t.Context(), "agent:x", []byte(`{}`), func(context.Context) backend.Acted { ran = true; return backend.Acted{} })
 		if err != nil || ran != c.runs || (r.Denied == "") != c.runs || len(w.Messages("ApprovalRequest")) != map[bool]int{false: 1}[c.runs] {
@@ -442,7 +442,7 @@ func TestADoubtedApproachAsksBeforeItHasAnEffect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doubted := backend.Constraints{Caution: []message.Pair{{Tool: task.Approach, Target: task.Target}}}
+		doubted := backend.Constraints{AskFirst: []message.Pair{{Tool: task.Approach, Target: task.Target}}}
 		tools := e.Tools(task.SubTask, doubted, false)
 		read, err := tools.Do(context.Background(), "shell", steptest.Shell("read it"))
 		if err != nil || read.Denied != "" {

@@ -56,12 +56,12 @@ func (s *Store) Answer(q message.MemoryQuery) (message.MemoryAnswer, error) {
 			return nil
 		}
 		seen[p] = true
-		attention, decision, found, err := s.looked(snap, p, now)
+		k, found, err := s.looked(snap, p, now)
 		if err != nil {
 			return err
 		}
-		if round(attention) > 0 {
-			a.Potentials = append(a.Potentials, s.o.Params.potential(p.message(), attention, decision))
+		if round(k.attention) > 0 {
+			a.Potentials = append(a.Potentials, s.o.Params.potential(p.message(), k))
 		}
 		*rules = append(*rules, found...)
 		return nil
@@ -99,7 +99,7 @@ func (s *Store) answerRules(db view, a *message.MemoryAnswer, rules []row, tags 
 		if known[e.Megram.ID] || len(a.SOPs) >= maxAnswers {
 			continue
 		}
-		_, _, holds, err := s.looked(db, e.Pair(), s.o.Now())
+		_, holds, err := s.looked(db, e.Pair(), s.o.Now())
 		if err != nil {
 			return err
 		}

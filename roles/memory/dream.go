@@ -143,7 +143,7 @@ type tally struct {
 	at    uint64 // seq up to which it is known
 	count int
 
-	attention, decision           float64 // of all
+	known                                 // of all
 	freshAttention, freshDecision float64 // of what can still become part of a rule and fades
 	sources                       int     // what would become part of a rule
 	sumF                          float64 // of those
@@ -155,8 +155,7 @@ func (t *tally) add(r row, now time.Time, p Params) {
 	w := r.weights()
 	attention, decision := w.Attention(now), w.Decision(now)
 	t.count++
-	t.attention += attention
-	t.decision += decision
+	t.known.add(w, now)
 	if !r.timeless() {
 		t.freshAttention += attention
 		t.freshDecision += decision

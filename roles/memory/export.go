@@ -26,7 +26,7 @@ type Known struct {
 func (s *Store) Pairs(ctx context.Context, each func(Known) error) error {
 	d := &dreamer{s: s}
 	return d.pairs(ctx, func(_ context.Context, t tally) error {
-		return each(Known{t.pair, t.count, s.o.Params.potential(t.pair.message(), t.attention, t.decision)})
+		return each(Known{t.pair, t.count, s.o.Params.potential(t.pair.message(), t.known)})
 	})
 }
 

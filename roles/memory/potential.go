@@ -16,7 +16,7 @@ const (
 	Ignore  Action = roles.Ignore  // too little is known
 	Exploit Action = roles.Exploit // it worked
 	Avoid   Action = roles.Avoid   // it did not
-	Caution Action = roles.Caution // it did and it did not
+	Caution Action = roles.Caution // it did and it did not, or nobody can tell
 )
 
 // Params are the thresholds of the memory, all in units of potential.
@@ -70,11 +70,25 @@ func (w Weights) Decision(now time.Time) float64 {
 // Potentials sums what is left of entries: how much attention they claim, and
 // what they decide.
 func Potentials(entries []Weights, now time.Time) (attention, decision float64) {
+	var k known
 	for _, w := range entries {
-		attention += w.Attention(now)
-		decision += w.Decision(now)
+		k.add(w, now)
 	}
-	return attention, decision
+	return k.attention, k.decision
+}
+
+// known is what the entries of a pair come to.
+type known struct {
+	attention, decision float64
+	pro, contra         bool // something speaks for it, against it
+}
+
+func (k *known) add(w Weights, now time.Time) {
+	decision := w.Decision(now)
+	k.attention += w.Attention(now)
+	k.decision += decision
+	k.pro = k.pro || decision > 0
+	k.contra = k.contra || decision < 0
 }
 
 // ActionOf derives the action. Comparisons are made after rounding to 1e-9, so
@@ -113,6 +127,10 @@ func sign(x float64) float64 {
 }
 
 // potential puts the sums in the form of a message.
-func (p Params) potential(pair message.Pair, attention, decision float64) message.Potential {
-	return message.Potential{Pair: pair, Attention: round(attention), Decision: round(decision), Action: string(p.ActionOf(attention, decision))}
+func (p Params) potential(pair message.Pair, k known) message.Potential {
+	action := p.ActionOf(k.attention, k.decision)
+	return message.Potential{
+		Pair: pair, Attention: round(k.attention), Decision: round(k.decision), Action: string(action),
+		Uncontested: action == Caution && !(k.pro && k.contra),
+	}
 }

@@ -52,17 +52,15 @@ func (s *Store) rows(db view, p Pair, each func(row) error) error {
 }
 
 // looked reads a pair once: its potentials, and its rules, newest first.
-func (s *Store) looked(db view, p Pair, now time.Time) (attention, decision float64, rules []row, err error) {
+func (s *Store) looked(db view, p Pair, now time.Time) (k known, rules []row, err error) {
 	err = s.rows(db, p, func(r row) error {
-		w := r.weights()
-		attention += w.Attention(now)
-		decision += w.Decision(now)
+		k.add(r.weights(), now)
 		if r.timeless() {
 			rules = append(rules, r)
 		}
 		return nil
 	})
-	return attention, decision, standing(rules), err
+	return k, standing(rules), err
 }
 
 // standing sorts rules of one pair, newest first, and leaves out those that a
@@ -88,8 +86,8 @@ func (s *Store) snapshot() (*leveldb.Snapshot, error) {
 // QueryMK is the potentials of a pair now.
 func (s *Store) QueryMK(space, entity string) (message.Potential, error) {
 	p := Pair{space, entity}
-	attention, decision, _, err := s.looked(s.db, p, s.o.Now())
-	return s.o.Params.potential(p.message(), attention, decision), err
+	k, _, err := s.looked(s.db, p, s.o.Now())
+	return s.o.Params.potential(p.message(), k), err
 }
 
 // QueryC is the rules of a pair, newest first, at most ten. It does not count as
@@ -100,7 +98,7 @@ func (s *Store) QueryC(space, entity string) ([]message.SOPRecord, error) {
 		return nil, err
 	}
 	defer snap.Release()
-	_, _, rules, err := s.looked(snap, Pair{space, entity}, s.o.Now())
+	_, rules, err := s.looked(snap, Pair{space, entity}, s.o.Now())
 	if err != nil {
 		return nil, err
 	}

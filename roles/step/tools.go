@@ -154,7 +154,7 @@ func (j *Journalled) run(ctx context.Context, c tool.Call, s message.ToolStarted
 // has an effect. What can be run again without harm needs no yes.
 func (j *Journalled) doubted(s message.ToolStarted) *tool.Denial {
 	pair := message.Pair{Tool: j.task.Approach, Target: j.task.Target}
-	if s.Idempotent || !slices.Contains(j.mustNot.Caution, pair) {
+	if s.Idempotent || !slices.Contains(j.mustNot.AskFirst, pair) {
 		return nil
 	}
 	name := pair.Tool + " on " + pair.Target

@@ -42,8 +42,8 @@ type optionList struct {
 }
 
 // Ranks order applicable options: what the memory prefers, then remedies the
-// evidence calls for, then the rest as written, then in the same order what the
-// memory is of two minds about.
+// evidence calls for, then the rest as written, then in the same order what it
+// says to be careful with.
 const (
 	rankRemedy  = 1_000_000
 	rankPlain   = 2_000_000
@@ -70,7 +70,10 @@ func (s *situation) options(t Subtask) optionList {
 			seen[o.pair()] = true
 			list.possible = append(list.possible, o)
 			if slices.Contains(s.in.Constraint.Caution, o.pair()) {
-				o.rank, o.why = rankDoubted, "the memory is of two minds about it"
+				o.rank, o.why = rankDoubted, "it led nowhere before"
+			}
+			if slices.Contains(s.in.Constraint.AskFirst, o.pair()) {
+				o.why = "the memory is of two minds about it"
 			}
 			switch preferred := slices.Index(s.in.Constraint.Prefer, o.pair()); {
 			case preferred >= 0:
