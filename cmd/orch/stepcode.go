@@ -15,6 +15,7 @@ import (
 	"orch/roles/backend/choose"
 	"orch/roles/backend/thinker"
 	"orch/roles/check"
+	rules "orch/roles/code"
 	"orch/roles/config"
 	"orch/roles/planner"
 	"orch/roles/process"
@@ -139,8 +140,8 @@ func setUp(ctx context.Context, c config.Code, spec process.Spec, dir string) er
 	return nil
 }
 
-// codeMinds adds who codes or reviews. Both need an agent: a program that
-// looks at files by itself.
+// codeMinds adds who codes or reviews. A coder needs an agent: a program that
+// works on files by itself. A reviewer may be a plain model.
 func (a *app) codeMinds(cfg config.Config, in message.UserInput, role message.Role, m *choose.Meter, w agent.World, code *step.Code) error {
 	switch role {
 	case message.Coder:
@@ -157,11 +158,11 @@ func (a *app) codeMinds(cfg config.Config, in message.UserInput, role message.Ro
 		}
 	case message.CodeReviewer:
 		var err error
-		if code.Reviewer, err = reviewerOf(choose.Chain(cfg, in, role), m, w); err != nil {
+		if code.Reviewer, err = a.reviewerOf(cfg, choose.Chain(cfg, in, role), m, w); err != nil {
 			return err
 		}
 		if cfg.Code.Crosscheck {
-			if code.Crosscheck, err = reviewerOf(choose.Chain(cfg, in, message.Crosscheck), m, w); err != nil {
+			if code.Crosscheck, err = a.reviewerOf(cfg, choose.Chain(cfg, in, message.Crosscheck), m, w); err != nil {
 				return err
 			}
 		}
@@ -169,14 +170,15 @@ func (a *app) codeMinds(cfg config.Config, in message.UserInput, role message.Ro
 	return nil
 }
 
-func reviewerOf(chain []choose.Entry, m *choose.Meter, w agent.World) (backend.Reviewer, error) {
+// reviewerOf lets agents look at a checkout, and models at what they are shown.
+func (a *app) reviewerOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (backend.Reviewer, error) {
 	var links []choose.Reviewing
 	for _, e := range chain {
-		x, err := codingAgent(e, w)
+		one, err := a.reviewing(cfg, e, m, w)
 		if err != nil {
 			return nil, choose.Missing(e, err)
 		}
-		links = append(links, choose.Reviewing{Entry: e, Reviewer: x})
+		links = append(links, one)
 	}
 	if len(links) == 0 {
 		return nil, nil
@@ -184,9 +186,22 @@ func reviewerOf(chain []choose.Entry, m *choose.Meter, w agent.World) (backend.R
 	return choose.NewReviewer(m, links), nil
 }
 
+func (a *app) reviewing(cfg config.Config, e choose.Entry, m *choose.Meter, w agent.World) (choose.Reviewing, error) {
+	if e.IsAgent() {
+		x, err := newAgent(e, w)
+		return choose.Reviewing{Entry: e, Reviewer: x}, err
+	}
+	c, err := newClient(cfg, e, w)
+	if err != nil {
+		return choose.Reviewing{}, err
+	}
+	x, err := thinker.New(choose.NewInnerClient(m, choose.Link{Entry: e, Client: c}), thinkerOptions(cfg))
+	return choose.Reviewing{Entry: e, Reviewer: x, Metered: true}, err
+}
+
 func codingAgent(e choose.Entry, w agent.World) (*agent.Agent, error) {
 	if !e.IsAgent() {
-		return nil, errors.New("coders and reviewers need an agent program: backend exec or acp")
+		return nil, errors.New("a coder needs an agent program: backend exec or acp")
 	}
 	return newAgent(e, w)
 }
@@ -200,18 +215,26 @@ func codeIsPossible(cfg config.Config, in message.UserInput) error {
 		return usagef("set models.planner or models.default in .orch/config.yaml; see docs/models.md", "nobody is there to be the planner: playbooks do not plan code")
 	}
 	if err := choose.CheckPlanReviewer(cfg, in); err != nil {
-		return err
+		return &exitError{exitUsage, err}
 	}
-	for _, role := range []message.Role{message.Coder, message.CodeReviewer} {
-		chain := choose.Chain(cfg, in, role)
-		if len(chain) == 0 {
-			return usagef("set models."+string(role)+" to an exec or acp backend in .orch/config.yaml; orch agent ls shows what is installed", "nobody is there to be the %s", role)
+	coders, reviewers := choose.Chain(cfg, in, message.Coder), choose.Chain(cfg, in, message.CodeReviewer)
+	if len(coders) == 0 {
+		return usagef("set models.coder to an exec or acp backend in .orch/config.yaml; orch agent ls shows what is installed", "nobody is there to be the coder")
+	}
+	if len(reviewers) == 0 {
+		return usagef("set models.code-reviewer in .orch/config.yaml; see docs/models.md", "nobody is there to be the code-reviewer")
+	}
+	for _, e := range coders {
+		if _, err := codingAgent(e, agent.World{}); err != nil {
+			return usagef("orch agent ls shows what is installed", "models.%s: %v", e.Name, err)
 		}
-		for _, e := range chain {
-			if _, err := codingAgent(e, agent.World{}); err != nil {
-				return usagef("orch agent ls shows what is installed", "models.%s: %v", e.Name, err)
-			}
-		}
+	}
+	err := chainUsable(cfg, reviewers)
+	if err == nil {
+		err = rules.CheckReviewer(coders[0].Title(), reviewers[0].Title(), cfg.Code.OtherModel)
+	}
+	if err != nil {
+		return &exitError{exitUsage, err}
 	}
 	return nil
 }

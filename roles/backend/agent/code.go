@@ -2,13 +2,13 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"orch/blackboard/message"
 	"orch/roles/backend"
 	"orch/roles/backend/agent/cli"
 	"orch/roles/backend/answer"
+	"orch/roles/backend/closing"
 	"orch/roles/backend/model"
 	"orch/roles/backend/prompt"
 )
@@ -40,47 +40,22 @@ func (a *Agent) Code(ctx context.Context, in backend.CodeInput) (backend.CodeRep
 
 // codeAnswer is a coder's last message.
 type codeAnswer struct {
-	End              string        `json:"end"`
-	Summary          string        `json:"summary"`
-	BlockedReason    string        `json:"blocked_reason"`
-	BlockedQuestions []string      `json:"blocked_questions"`
-	Attempted        []string      `json:"attempted"`
-	NextAction       string        `json:"next_action"`
-	NextSteps        []string      `json:"next_steps"`
-	Anomalies        []noteAnomaly `json:"anomalies"`
-}
-
-type noteAnomaly struct {
-	Type    string         `json:"type"`
-	Details map[string]any `json:"details"`
+	End              string            `json:"end"`
+	Summary          string            `json:"summary"`
+	BlockedReason    string            `json:"blocked_reason"`
+	BlockedQuestions []string          `json:"blocked_questions"`
+	Attempted        []string          `json:"attempted"`
+	NextAction       string            `json:"next_action"`
+	NextSteps        []string          `json:"next_steps"`
+	Anomalies        []closing.Anomaly `json:"anomalies"`
 }
 
 func (s codeAnswer) into(out backend.CodeReport) backend.CodeReport {
 	out.End, out.Summary = s.End, s.Summary
 	out.Blocked = message.Blocked{BlockedReason: s.BlockedReason, BlockedQuestions: s.BlockedQuestions, Attempted: listed(s.Attempted)}
 	out.Handoff = message.Handoff{Summary: s.Summary, NextAction: s.NextAction, NextSteps: listed(s.NextSteps), Blockers: []string{}, FilesModified: []string{}}
-	out.Anomalies = anomaliesOf(s.Anomalies)
+	out.Anomalies = closing.Anomalies(s.Anomalies)
 	return out
-}
-
-func anomaliesOf(said []noteAnomaly) []message.Anomaly {
-	var all []message.Anomaly
-	for _, n := range said {
-		details := map[string]string{}
-		for k, v := range n.Details {
-			text, isText := v.(string)
-			if !isText {
-				raw, err := json.Marshal(v)
-				if err != nil {
-					continue
-				}
-				text = string(raw)
-			}
-			details[k] = text
-		}
-		all = append(all, message.Anomaly{Kind: n.Type, Details: details})
-	}
-	return all
 }
 
 func listed(s []string) []string {
@@ -101,58 +76,11 @@ func (a *Agent) Review(ctx context.Context, in backend.ReviewInput) (backend.Rev
 	if err != nil {
 		return out, err
 	}
-	var said reviewAnswer
+	var said closing.Review
 	if err := answer.Parse(res.Text, p.Schema, &said); err != nil {
 		return out, &model.Error{Kind: model.Malformed, Model: a.Model(), Account: a.Account(), Detail: "its verdict can not be read: " + err.Error()}
 	}
-	return said.into(out, in), nil
-}
-
-// reviewAnswer is a reviewer's last message.
-type reviewAnswer struct {
-	Decision string            `json:"decision"`
-	Blockers []message.Blocker `json:"blockers"`
-	Verdicts []struct {
-		ID       string `json:"id"`
-		Pass     bool   `json:"pass"`
-		Evidence string `json:"evidence"`
-	} `json:"verdicts"`
-	Concerns []string           `json:"concerns"`
-	Feedback []message.Feedback `json:"prior_feedback"`
-	Accepted []string           `json:"accepted_findings"`
-	Problems []noteAnomaly      `json:"anomalies"`
-}
-
-func (s reviewAnswer) into(out backend.Review, in backend.ReviewInput) backend.Review {
-	out.Approved = s.Decision == message.Approved
-	out.Blockers, out.Concerns, out.Feedback, out.Accepted = s.Blockers, s.Concerns, s.Feedback, s.Accepted
-	out.Anomalies = anomaliesOf(s.Problems)
-	for i := range out.Blockers {
-		out.Blockers[i].Line = max(out.Blockers[i].Line, 1) // of the file as a whole
-	}
-	for _, c := range in.Task.SuccessCriteria {
-		if !c.HasCheck() {
-			out.Checks = append(out.Checks, s.verdict(c))
-		}
-	}
-	return out
-}
-
-// verdict is what the answer says about one criterion. One it does not speak
-// of, or passes without evidence, is not met.
-func (s reviewAnswer) verdict(c message.Criterion) message.Verdict {
-	v := message.Verdict{CriterionID: c.ID, Criterion: c.Criterion, Mode: c.Mode, Required: c.Required, Verdict: message.Fail,
-		FailureClass: message.Logical, By: message.ByModel, Evidence: "the reviewer gave no verdict on it"}
-	for _, said := range s.Verdicts {
-		if said.ID != c.ID || said.Evidence == "" {
-			continue
-		}
-		v.Evidence = said.Evidence
-		if said.Pass {
-			v.Verdict, v.FailureClass = message.Pass, ""
-		}
-	}
-	return v
+	return said.Into(out, in), nil
 }
 
 // act runs the agent on a composed prompt.

@@ -35,6 +35,8 @@ func (c *Coder) Code(ctx context.Context, in backend.CodeInput) (backend.CodeRep
 type Reviewing struct {
 	Entry
 	Reviewer backend.Reviewer
+	// Metered tells that what it takes is counted by a client already.
+	Metered bool
 }
 
 // Reviewer lets the first free entry of a chain judge.
@@ -48,7 +50,7 @@ func NewReviewer(m *Meter, links []Reviewing) *Reviewer { return &Reviewer{m, li
 
 // Review judges one commit.
 func (r *Reviewer) Review(ctx context.Context, in backend.ReviewInput) (backend.Review, error) {
-	return inTurn(ctx, r.meter, len(r.links), func(i int) (Entry, bool) { return r.links[i].Entry, false },
+	return inTurn(ctx, r.meter, len(r.links), func(i int) (Entry, bool) { return r.links[i].Entry, r.links[i].Metered },
 		func(i int) (backend.Review, message.Usage, *float64, error) {
 			done, err := r.links[i].Reviewer.Review(ctx, in)
 			return done, done.Usage, done.Cost, err

@@ -89,7 +89,7 @@ func verdicts(all []message.Verdict) string {
 // ForReviewer asks for the verdict on one commit.
 func ForReviewer(in backend.ReviewInput) (Prompt, error) {
 	t := in.Task
-	commit := fmt.Sprintf("commit %s by %s, on top of %s. You are in a checkout of it.", in.Commit, in.Coder, in.Base)
+	commit := fmt.Sprintf("commit %s by %s, on top of %s. %s", in.Commit, in.Coder, in.Base, seen(in.Dir))
 	if in.SpecChanged {
 		commit += " The spec changed since the work began: judge by what it says now."
 	}
@@ -111,6 +111,14 @@ func ForReviewer(in backend.ReviewInput) (Prompt, error) {
 		{Feedback, "Blockers of earlier reviews: say of each what became of it, by exactly this name", names(in.Pending), true},
 	}
 	return Compose(CodeReviewer, in.Values, in, parts...)
+}
+
+// seen says what a reviewer has of a commit.
+func seen(dir string) string {
+	if dir == "" {
+		return "You see the change below, and no other file: what it does not show you can not be sure of."
+	}
+	return "You are in a checkout of it."
 }
 
 func undecided(t message.SubTask) string {

@@ -166,7 +166,7 @@ func codeInput() backend.CodeInput {
 }
 
 func reviewInput() backend.ReviewInput {
-	return backend.ReviewInput{Goal: "retry", Task: codeTask(), Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Diff: "+ retry()", Spec: "# Backoff", SpecChanged: true,
+	return backend.ReviewInput{Goal: "retry", Task: codeTask(), Dir: "/work/review", Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Diff: "+ retry()", Spec: "# Backoff", SpecChanged: true,
 		Notes: "it stops now", Checks: []message.Verdict{{Verdict: message.Pass, Criterion: "TestRetry passes", Evidence: "exit 0"}}, Pending: earlier(), Values: "Small changes.",
 		Findings: []backend.CodeFinding{{File: "internal/api/retry_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added"}}}
 }
