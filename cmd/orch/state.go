@@ -190,9 +190,18 @@ func (a *app) viewAgrees(ctx context.Context, b *blackboard.Board) (string, erro
 }
 
 func newVerify(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "verify", Short: "check the chain, the fold and everything the log refers to", Args: cobra.NoArgs, Example: "  orch verify",
+	var pinned string
+	c := &cobra.Command{
+		Use: "verify", Short: "check the chain, the fold and everything the log refers to", Args: cobra.NoArgs,
+		Long: `Check that every message follows from the one before, that the fold takes each,
+and that the files the log names are as named. --head checks as well that the
+log still has a head that was noted elsewhere, as in an audit report.`,
+		Example: "  orch verify\n  orch verify --head 120:3b489b6d…",
 		RunE: func(c *cobra.Command, _ []string) error {
+			noted, err := parseHead(pinned)
+			if err != nil {
+				return err
+			}
 			b, err := a.read()
 			if err != nil {
 				return err
@@ -200,6 +209,9 @@ func newVerify(a *app) *cobra.Command {
 			defer b.Close()
 			r, err := b.Verify(c.Context())
 			if err != nil {
+				return err
+			}
+			if err := a.checkHead(noted); err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -214,6 +226,8 @@ func newVerify(a *app) *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().StringVar(&pinned, "head", "", "a head that the log must have had: the number of a message and its hash, SEQ:HASH")
+	return c
 }
 
 func newRepair(a *app) *cobra.Command {
