@@ -148,7 +148,7 @@ type snapshot struct {
 
 // snapshotFormat changes whenever the detections or the state do: an older
 // snapshot is then read as none, and the log from its beginning.
-const snapshotFormat = 1
+const snapshotFormat = 2
 
 // ErrOtherSnapshot: a snapshot was made by another version or with other
 // thresholds.

@@ -183,3 +183,30 @@ func TestFiguresOfAWindow(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// Of a goal with very many rounds the latest are kept, how it ended among them,
+// and the others are counted.
+func TestTheLatestRoundsAreKept(t *testing.T) {
+	s := newScript(t)
+	s.begin()
+	const rounds = 3 * maxPoints
+	var early Figures
+	a := New(config.Default().Audit, Window{})
+	for n := range rounds {
+		s.directive(message.Refine, float64(n)/rounds)
+	}
+	s.final(message.FinalResult{Directive: message.Abandon})
+	for i, r := range s.records {
+		if a.ObserveRecord(r); i == maxPoints {
+			early = a.Figures()
+		}
+	}
+	first := early.Loss[0].Points[0]
+	got := a.Figures().Loss[0]
+	if n := len(got.Points); n > maxPoints || n < maxPoints/2 || got.Gone+n != rounds+1 || !got.Points[n-1].Final {
+		t.Errorf("%d points, %d gone, the last %+v", n, got.Gone, got.Points[n-1])
+	}
+	if early.Loss[0].Points[0] != first || first.Seq >= got.Points[0].Seq {
+		t.Error("figures that were given out have changed")
+	}
+}

@@ -20,12 +20,16 @@ type Figures struct {
 	Approval  []RateWindow         `json:"approval"` // by role and what, in time
 	StepsGone int                  `json:"steps_gone"`
 	GoalsGone int                  `json:"goals_gone"`
+	// Windows of rates and rows of spend that were let go.
+	WindowsGone int `json:"windows_gone"`
+	SpendGone   int `json:"spend_gone"` // steps whose spend is in no row
 }
 
 // Trajectory is how far a goal was from its intent, round by round.
 type Trajectory struct {
 	Goal   message.GoalID `json:"goal"`
 	Points []LossPoint    `json:"points"`
+	Gone   int            `json:"gone"` // earlier points that were let go
 }
 
 // LossPoint is what the controller measured in one round, and what it ordered.
@@ -157,9 +161,12 @@ func (f *Figures) point(w Window, m message.Message, p LossPoint) {
 		f.Loss = append(f.Loss, Trajectory{Goal: m.Goal})
 		i = len(f.Loss) - 1
 	}
-	if t := &f.Loss[i]; len(t.Points) < maxPoints {
-		t.Points = append(t.Points[:len(t.Points):len(t.Points)], p)
+	t := &f.Loss[i]
+	if len(t.Points) >= maxPoints {
+		t.Points = t.Points[maxPoints/2:]
+		t.Gone += maxPoints / 2
 	}
+	t.Points = append(t.Points[:len(t.Points):len(t.Points)], p) // Figures has given out the old ones
 }
 
 func (f *Figures) step(w Window, m message.Message, b message.StepEnded, began span) {
@@ -175,6 +182,7 @@ func (f *Figures) step(w Window, m message.Message, b message.StepEnded, began s
 	i := slices.IndexFunc(f.Spend, func(s Spend) bool { return s.Role == b.Role && s.Model == b.Usage.Model })
 	if i < 0 {
 		if len(f.Spend) >= maxSpends {
+			f.SpendGone++
 			return
 		}
 		f.Spend = append(f.Spend, Spend{Role: b.Role, Model: b.Usage.Model})
@@ -200,6 +208,7 @@ func (f *Figures) sample(w Window, m message.Message, role message.Role, what st
 	if i < 0 || f.Approval[i].Samples >= size {
 		if len(f.Approval) >= maxWindows {
 			f.Approval = slices.Delete(f.Approval, 0, maxWindows/2)
+			f.WindowsGone += maxWindows / 2
 		}
 		f.Approval = append(f.Approval, RateWindow{Role: role, What: what, FirstSeq: m.Seq, FirstTS: m.TS})
 		i = len(f.Approval) - 1

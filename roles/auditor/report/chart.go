@@ -53,7 +53,7 @@ type lossRow struct {
 
 func newLossChart(id int, t auditor.Trajectory) lossChart {
 	points, left := last(t.Points, maxRows)
-	c := lossChart{ID: id, Goal: name(string(t.Goal)), Left: left}
+	c := lossChart{ID: id, Goal: name(string(t.Goal)), Left: left + t.Gone}
 	ceiling := 1.0
 	for _, p := range points {
 		ceiling = math.Max(ceiling, math.Max(math.Max(finite(p.Loss.L), finite(p.Loss.D)), math.Max(finite(p.Loss.P), finite(p.Loss.Omega))))

@@ -34,8 +34,10 @@ type page struct {
 	Gantt           gantt
 	Spend           []spendBar
 	SpendLeft       int
+	SpendGone       int
 	Rates           []rateChart
 	RatesLeft       int
+	WindowsGone     int
 }
 
 type tally struct {
@@ -92,6 +94,7 @@ func (r Report) page() page {
 	p.LossLeft = left + r.Figures.GoalsGone
 	p.Spend, p.SpendLeft = spendBars(r.Figures.Spend)
 	p.Rates, p.RatesLeft = rateCharts(r.Figures.Approval)
+	p.SpendGone, p.WindowsGone = r.Figures.SpendGone, r.Figures.WindowsGone
 	return p
 }
 

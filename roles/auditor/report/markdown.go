@@ -85,7 +85,7 @@ func (r Report) mdLoss(b *strings.Builder) {
 			fmt.Fprintf(b, "| %d | %d | %.3f | %.3f | %.3f | %.3f | %+.3f | %s |\n",
 				p.Round, p.Seq, p.Loss.L, p.Loss.D, p.Loss.P, p.Loss.Omega, p.GradL, cell(string(p.Directive)))
 		}
-		if gone > 0 {
+		if gone += t.Gone; gone > 0 {
 			fmt.Fprintf(b, "\n%d earlier rounds are left out.\n", gone)
 		}
 	}
@@ -119,6 +119,9 @@ func (r Report) mdSpend(b *strings.Builder) {
 	if left > 0 {
 		fmt.Fprintf(b, "\n%d cheaper ones are left out.\n", left)
 	}
+	if n := r.Figures.SpendGone; n > 0 {
+		fmt.Fprintf(b, "\n%d steps with still other models were counted in no row.\n", n)
+	}
 }
 
 func (r Report) mdRates(b *strings.Builder) {
@@ -130,7 +133,7 @@ func (r Report) mdRates(b *strings.Builder) {
 	for _, w := range rows {
 		fmt.Fprintf(b, "| %s | %s | %d–%d | %d | %d | %.0f %% |\n", cell(string(w.Role)), w.What, w.FirstSeq, w.LastSeq, w.Yes, w.Samples, 100*w.Rate())
 	}
-	if left > 0 {
+	if left += r.Figures.WindowsGone; left > 0 {
 		fmt.Fprintf(b, "\n%d windows are left out.\n", left)
 	}
 }

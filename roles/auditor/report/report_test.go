@@ -194,7 +194,7 @@ func TestEveryPictureIsWellFormed(t *testing.T) {
 
 func TestALongLogMakesAShortPage(t *testing.T) {
 	r := sample("fix_it")
-	r.Figures.StepsGone, r.Figures.GoalsGone = 10_000, 5
+	r.Figures.StepsGone, r.Figures.GoalsGone, r.Figures.WindowsGone, r.Figures.SpendGone = 10_000, 5, 4321, 1234
 	long := strings.Repeat("x", 50_000)
 	for i := range 10_000 {
 		f := r.Findings[0]
@@ -223,7 +223,7 @@ func TestALongLogMakesAShortPage(t *testing.T) {
 		if len(text) > 2<<20 {
 			t.Errorf("%s has %d bytes", form, len(text))
 		}
-		for _, want := range []string{"9701 more", "left out", "goal_299", "$299.00"} {
+		for _, want := range []string{"9701 more", "left out", "1234 steps with still other models", "goal_299", "$299.00"} {
 			if !strings.Contains(strings.ReplaceAll(text, "$299.0000", "$299.00"), want) {
 				t.Errorf("%s lacks %q", form, want)
 			}
