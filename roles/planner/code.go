@@ -21,6 +21,9 @@ const SkipSpecCheckEnv = "SKIP_SPEC_FILE_CHECK"
 // RulePlanReview is the violation of a plan that its reviewer did not accept.
 const RulePlanReview = "plan_review"
 
+// specGap is the kind of anomaly of what a spec leaves out.
+const specGap = "spec_gap"
+
 // Whether a model looks at a plan before it is worked on.
 const planReviewModel = "model"
 
@@ -37,9 +40,6 @@ func (e *NoRepositoryError) Error() string {
 func planCode(ctx context.Context, e *step.Env, g blackboard.Goal, in backend.PlanInput, p backend.Proposal, b Basis, m message.DispatchManifest) error {
 	b.Code = true
 	p = keepMerged(p, b)
-	if err := noteSpecGaps(ctx, e, p.SpecGaps); err != nil {
-		return err
-	}
 	plan, err := assign(e, g, m.PlanID, p, b)
 	if err != nil {
 		return err
@@ -70,6 +70,9 @@ func planCode(ctx context.Context, e *step.Env, g blackboard.Goal, in backend.Pl
 			return reject(ctx, e, g, m.PlanID, problems)
 		}
 		m.PlanReview = said
+	}
+	if err := noteSpecGaps(ctx, e, g, p.SpecGaps); err != nil {
+		return err
 	}
 	return dispatch(ctx, e, g, plan, Fingerprint(p, b), m)
 }
@@ -179,13 +182,28 @@ func orElse(s, instead string) string {
 	return s
 }
 
-// noteSpecGaps logs what the planner says the spec leaves out.
-func noteSpecGaps(ctx context.Context, e *step.Env, gaps []string) error {
+// noteSpecGaps logs what the planner says the spec leaves out: once, since the
+// same gap said again with every proposal would look like many.
+func noteSpecGaps(ctx context.Context, e *step.Env, g blackboard.Goal, gaps []string) error {
+	known := map[string]bool{"": true}
+	err := e.Board.View(ctx, func(s *blackboard.State) error {
+		for _, a := range s.Anomalies() {
+			if a.Kind == specGap && a.Ref.Seq > g.InputRef.Seq {
+				known[a.Details["what"]] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look which gaps of the spec are known: %w", err)
+	}
 	for _, gap := range gaps {
-		if strings.TrimSpace(gap) == "" {
+		gap = step.Cut(strings.TrimSpace(gap), step.EvidenceBytes)
+		if known[gap] {
 			continue
 		}
-		if _, err := e.Say(ctx, message.Anomaly{Kind: "spec_gap", Details: map[string]string{"what": step.Cut(gap, step.EvidenceBytes)}}); err != nil {
+		known[gap] = true
+		if _, err := e.Say(ctx, message.Anomaly{Kind: specGap, Details: map[string]string{"what": gap}}); err != nil {
 			return err
 		}
 	}

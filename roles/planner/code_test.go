@@ -370,16 +370,32 @@ func TestAPlanThatMissesAGateIsNotReviewed(t *testing.T) {
 	}
 }
 
-func TestGapsOfTheSpecAreLogged(t *testing.T) {
+// A gap is logged once, and with the plan that is worked on: many of one kind
+// would stop the goal.
+func TestGapsOfTheSpecAreLoggedOnce(t *testing.T) {
 	w := newCoding(t)
 	w.Plan.Propose = func(in backend.PlanInput) (backend.Proposal, error) {
-		p, err := proposes(coded("a"))(in)
-		p.SpecGaps = []string{"it does not say how often", " "}
+		x := coded("a")
+		if len(w.Plan.Asked) == 1 {
+			x.Scope = ""
+		}
+		p, err := proposes(x)(in)
+		p.SpecGaps = []string{"it does not say how often", " ", "it does not say how often"}
 		return p, err
+	}
+	w.plan()
+	if n := len(w.Messages("Anomaly")); n != 0 {
+		t.Errorf("%d gaps of a refused plan", n)
 	}
 	w.plan()
 	said := w.Messages("Anomaly")
 	if len(said) != 1 || said[0].Body.(message.Anomaly).Kind != "spec_gap" || said[0].Seq > w.Goal("g").PlanRef.Seq {
 		t.Errorf("anomalies: %+v", said)
+	}
+	w.blocks("a", "coder-1")
+	w.answers(backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times", SpecGaps: []string{"it does not say how often", "it names no unit"}})
+	w.step()
+	if n := len(w.Messages("Anomaly")); n != 2 {
+		t.Errorf("%d gaps", n)
 	}
 }

@@ -164,12 +164,9 @@ func (w *waking) take(ctx context.Context, a backend.WakeAnswer) (problem string
 	case len(a.Tasks) > 0 && (a.Answer == backend.AnswerUnblock || a.Answer == backend.AnswerAbandon):
 		return fmt.Sprintf("%s takes no tasks: to replace the task, answer %s", a.Answer, backend.AnswerRescope), nil
 	}
-	if err := noteSpecGaps(ctx, w.e, a.SpecGaps); err != nil {
-		return "", err
-	}
 	switch a.Answer {
 	case backend.AnswerUnblock:
-		return "", w.say(ctx, message.Unblocked{Task: w.task.ID, Reason: a.Reason})
+		return "", w.commit(ctx, a, nil, message.Unblocked{Task: w.task.ID, Reason: a.Reason})
 	case backend.AnswerAbandon:
 		return w.abandon(ctx, a)
 	case backend.AnswerRescope:
@@ -182,7 +179,7 @@ func (w *waking) abandon(ctx context.Context, a backend.WakeAnswer) (problem str
 	if problem := code.ReasonProblem(a.Reason); problem != "" {
 		return "reason " + problem, nil
 	}
-	return "", w.say(ctx, message.Abandoned{Task: w.task.ID, Reason: a.Reason, Alignment: orElse(a.Alignment, a.Reason)})
+	return "", w.commit(ctx, a, nil, message.Abandoned{Task: w.task.ID, Reason: a.Reason, Alignment: orElse(a.Alignment, a.Reason)})
 }
 
 // rescope puts other tasks in the place of one.
@@ -198,14 +195,14 @@ func (w *waking) rescope(ctx context.Context, a backend.WakeAnswer) (problem str
 	if problem := code.RescopeProblem(said, w.task); problem != "" {
 		return problem, nil
 	}
-	return "", w.commit(ctx, drafts, said)
+	return "", w.commit(ctx, a, drafts, said)
 }
 
 // triage answers what was raised.
 func (w *waking) triage(ctx context.Context, a backend.WakeAnswer) (problem string, err error) {
 	said := message.Triaged{Of: w.wake.Cause.ID, Tasks: []message.TaskID{}, Reason: a.Reason, Alignment: a.Alignment}
 	if len(a.Tasks) == 0 {
-		return "", w.say(ctx, said)
+		return "", w.commit(ctx, a, nil, said)
 	}
 	if a.Alignment == "" {
 		return "alignment is missing: say how the new tasks keep the direction of the goal", nil
@@ -215,12 +212,15 @@ func (w *waking) triage(ctx context.Context, a backend.WakeAnswer) (problem stri
 		return problem, err
 	}
 	said.Tasks = idsOf(drafts)
-	return "", w.commit(ctx, drafts, said)
+	return "", w.commit(ctx, a, drafts, said)
 }
 
-// commit says drafts, and then what makes them work. A crash in between leaves
-// drafts, which become void.
-func (w *waking) commit(ctx context.Context, drafts []message.SubTask, body message.Body) error {
+// commit says an answer that is taken: the gaps it names, its drafts, and then
+// what makes them work. A crash in between leaves drafts, which become void.
+func (w *waking) commit(ctx context.Context, a backend.WakeAnswer, drafts []message.SubTask, body message.Body) error {
+	if err := noteSpecGaps(ctx, w.e, w.goal, a.SpecGaps); err != nil {
+		return err
+	}
 	for _, t := range drafts {
 		if _, err := w.e.SayTo(ctx, message.Planner, message.Coder, w.e.Key.Cause, t, w.stillWoken); err != nil {
 			return err
