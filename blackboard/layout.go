@@ -163,3 +163,8 @@ func (b *Board) GoalDir(goal message.GoalID) string {
 	}
 	return filepath.Join(b.dir, GoalsDir, string(goal))
 }
+
+// FilesDir is the part of a goal's folder that its commands may write: what
+// they leave for one another and for the person. Commands write nothing else
+// below the board.
+func (b *Board) FilesDir(goal message.GoalID) string { return filepath.Join(b.GoalDir(goal), "files") }

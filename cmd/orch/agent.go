@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"orch/roles/backend/agent"
 	"orch/roles/backend/agent/cli"
+	"orch/roles/config"
 	"orch/roles/process"
 )
 
@@ -22,23 +24,28 @@ func newAgentCommand(a *app) *cobra.Command {
 	return c
 }
 
-// agentWorld is what an agent is started with outside a step.
-func agentWorld() (agent.World, error) {
+// agentWorld is what an agent is started with outside a step; done removes what
+// was made for it.
+func (a *app) agentWorld(ctx context.Context, cfg config.Config, root string) (w agent.World, done func(), err error) {
 	exe, err := executable()
 	if err != nil {
-		return agent.World{}, err
+		return agent.World{}, nil, err
 	}
-	return agent.World{Environ: os.Environ(), Process: process.Spec{Guard: []string{exe, "guard", "--"}}}, nil
+	w = agent.World{Environ: os.Environ(), Workspace: root, Now: time.Now,
+		Process: process.Spec{GraceMS: cfg.Limits.GraceMS, Session: true, Guard: []string{exe, "guard", "--"}}}
+	w.Confine, done = a.outside(ctx, cfg, root)
+	return w, done, nil
 }
 
 func newAgentLs(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "list the agent programs orch knows, and which of them are here", Args: cobra.NoArgs, Example: "  orch agent ls --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			w, err := agentWorld()
+			w, done, err := a.agentWorld(c.Context(), config.Default(), "")
 			if err != nil {
 				return err
 			}
+			defer done()
 			found := agent.List(c.Context(), w)
 			if err := c.Context().Err(); err != nil {
 				return err
@@ -105,10 +112,11 @@ func (a *app) agentTest(ctx context.Context, t agent.Target, markdown bool) erro
 	case t.Kind == agent.ACP && p.ACP == nil && t.Command == "":
 		return usagef("orch agent test "+t.Preset, "%s does not speak the Agent Client Protocol", p.Title)
 	}
-	w, err := agentWorld()
+	w, done, err := a.agentWorld(ctx, config.Default(), "")
 	if err != nil {
 		return err
 	}
+	defer done()
 	program := p.Program
 	if t.Kind == agent.ACP && p.ACPBy != "" {
 		program = p.ACPBy

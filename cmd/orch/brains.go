@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/prompts"
 	"orch/roles/backend"
-	"orch/roles/backend/agent"
 	"orch/roles/backend/choose"
 	"orch/roles/backend/playbook"
 	"orch/roles/config"
@@ -42,7 +40,11 @@ func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in m
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	m = a.meter(cfg, stop)
-	w := agent.World{Environ: os.Environ(), Workspace: root, Now: time.Now}
+	w, done, err := a.agentWorld(ctx, cfg, root)
+	if err != nil {
+		return spec, plan, m, err
+	}
+	defer done()
 	sees, err := a.thinking(cfg, in, message.Perceiver, m, w)
 	if err != nil {
 		return spec, plan, m, err

@@ -94,7 +94,7 @@ func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config
 		Board: b, Repo: p.repo, Place: p.place, Ref: p.ref, Name: p.name, Email: p.email, Warn: a.warn,
 		Command: func(dir string) (string, error) { return a.integrationCommand(cfg.Code, dir) },
 		Run: func(ctx context.Context, dir, command string) (bool, []byte, error) {
-			return a.runCommand(ctx, cfg.Limits, dir, command)
+			return a.runCommand(ctx, cfg, b.Root(), dir, command)
 		},
 	}, nil
 }
@@ -120,15 +120,29 @@ func (a *app) testCommand(c config.Code, dir string) (string, error) {
 }
 
 // runCommand runs one shell command in a directory within the limits of a check.
-func (a *app) runCommand(ctx context.Context, l config.Limits, dir, command string) (ok bool, output []byte, err error) {
+func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, command string) (ok bool, output []byte, err error) {
+	l := cfg.Limits
 	exe, err := executable()
 	if err != nil {
 		return false, nil, err
 	}
-	r := process.Run(ctx, process.Spec{
+	scratch, err := os.MkdirTemp("", "orch-merge-")
+	if err != nil {
+		return false, nil, fmt.Errorf("make a directory for temporary files: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	keep, err := a.keeperOf(ctx, cfg, root, scratch, nil)
+	if err != nil {
+		return false, nil, err
+	}
+	spec, err := keep.around(process.Spec{
 		Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: process.ScrubEnv(os.Environ()), Session: true, Guard: []string{exe, "guard", "--"},
 		WallMS: l.CheckWallMS, GraceMS: l.GraceMS, MaxOutputBytes: l.OutputBytes * 8, KeepBytes: int(l.OutputBytes),
-	})
+	}, dir)
+	if err != nil {
+		return false, nil, err
+	}
+	r := process.Run(ctx, spec)
 	if ctx.Err() != nil {
 		return false, nil, ctx.Err()
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 
 	"orch/blackboard"
 	"orch/roles/config"
@@ -85,10 +87,12 @@ func (a *app) keeperOf(ctx context.Context, cfg config.Config, root, scratch str
 	if err != nil {
 		return nil, err
 	}
-	if err := makeHooks(root); err != nil {
-		return nil, err
+	if root != "" {
+		if err := makeHooks(root); err != nil {
+			return nil, err
+		}
+		k.keep = protected(root)
 	}
-	k.keep = protected(root)
 	own := k.paths(root, cfg.ConfineWrite)
 	k.keep = slices.DeleteFunc(k.keep, func(p string) bool { // what a person lets be written is not kept
 		return slices.ContainsFunc(own, func(w string) bool { return confine.Within(w, p) }) && filepath.Base(p) != blackboard.DirName
@@ -103,6 +107,18 @@ func (a *app) keeperOf(ctx context.Context, cfg config.Config, root, scratch str
 		return slices.ContainsFunc(show, func(s string) bool { return confine.Within(s, p) })
 	})
 	return k, nil
+}
+
+// tellLayers is what a supervisor tells its steps of the machine.
+func (a *app) tellLayers(cfg config.Config) ([]string, error) {
+	if cfg.Confine == confineOff {
+		return nil, nil
+	}
+	l, err := a.layers(context.Background()) // a trial is short, and has a limit of its own
+	if err != nil {
+		return nil, err
+	}
+	return []string{layersEnv + "=" + l.String()}, required(cfg, l)
 }
 
 // required refuses to go on where the configuration insists and the machine can not.
@@ -212,6 +228,38 @@ func (k *keeper) around(spec process.Spec, write ...string) (process.Spec, error
 	return spec, nil
 }
 
+// hook is around for those who start agents; nil where nothing is confined.
+func (k *keeper) hook() func(process.Spec, ...string) (process.Spec, error) {
+	if k == nil {
+		return nil
+	}
+	return k.around
+}
+
+// outside confines agents that are started beside the steps; the first of them
+// makes what is needed, and end removes it.
+func (a *app) outside(ctx context.Context, cfg config.Config, root string) (hook func(process.Spec, ...string) (process.Spec, error), end func()) {
+	scratch := ""
+	made := sync.OnceValues(func() (k *keeper, err error) {
+		if scratch, err = os.MkdirTemp("", "orch-agents-"); err != nil {
+			return nil, err
+		}
+		return a.keeperOf(ctx, cfg, root, scratch, nil)
+	})
+	hook = func(spec process.Spec, write ...string) (process.Spec, error) {
+		k, err := made()
+		if err != nil {
+			return spec, err
+		}
+		return k.around(spec, write...)
+	}
+	return hook, func() {
+		if scratch != "" {
+			os.RemoveAll(scratch)
+		}
+	}
+}
+
 func (k *keeper) policy(write, readOnly []string) (confine.Policy, error) {
 	return confine.Policy{
 		Write: slices.Concat([]string{k.scratch, k.caches}, write, k.write), ReadOnly: slices.Concat(k.keep, readOnly), Hide: k.hide,
@@ -250,15 +298,22 @@ func gitDirs(root string) (dir string, submodules []string) {
 	return dir, submodules
 }
 
-// makeHooks makes the directories of git's hooks that are missing: what is not
-// there can not be kept read-only.
-func makeHooks(root string) error {
+// gitDirsOf lists the git directories inside a project.
+func gitDirsOf(root string) []string {
 	dir, submodules := gitDirs(root)
 	if dir == "" {
 		return nil
 	}
-	for _, d := range append([]string{dir}, submodules...) {
-		if err := os.Mkdir(filepath.Join(d, "hooks"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	return append([]string{dir}, submodules...)
+}
+
+// makeHooks makes the directories of git's hooks that are missing: what is not
+// there can not be kept read-only.
+func makeHooks(root string) error {
+	for _, d := range gitDirsOf(root) {
+		err := os.Mkdir(filepath.Join(d, "hooks"), 0o755)
+		readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) // then no command can make it either
+		if err != nil && !errors.Is(err, fs.ErrExist) && !readOnly {
 			return fmt.Errorf("make the directory of git's hooks: %w", err)
 		}
 	}

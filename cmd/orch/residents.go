@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,9 +11,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend/agent"
 	"orch/roles/ggs"
-	"orch/roles/process"
 )
 
 func newGGS(a *app) *cobra.Command {
@@ -77,12 +74,12 @@ func (a *app) ggs(ctx context.Context) error {
 			return policy, p, err
 		},
 	}
-	exe, err := executable()
+	w, done, err := a.agentWorld(ctx, cfg, root)
 	if err != nil {
 		return err
 	}
-	r.Moves = a.adviser(cfg, agent.World{Environ: os.Environ(), Workspace: root, Now: time.Now, Process: process.Spec{
-		GraceMS: cfg.Limits.GraceMS, Session: true, Guard: []string{exe, "guard", "--"}}})
+	defer done()
+	r.Moves = a.adviser(cfg, w)
 	if err := r.Run(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}

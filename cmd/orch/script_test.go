@@ -80,6 +80,11 @@ func TestScripts(t *testing.T) {
 				}
 				e.Setenv(name, strings.TrimSpace(string(out)))
 			}
+			cache, err := os.UserCacheDir()
+			if err != nil {
+				return err
+			}
+			e.Setenv("XDG_CACHE_HOME", cache) // confined builds have a cache of their own, below this one
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("GOFLAGS", "-mod=mod")

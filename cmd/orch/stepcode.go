@@ -26,7 +26,7 @@ import (
 
 // codeEnv is what a step of a coder, a reviewer or the planner of a coding goal
 // gets beside the rest; nil for other roles.
-func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World, ears *step.Ears) (*step.Code, error) {
+func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World, ears *step.Ears, keep *keeper) (*step.Code, error) {
 	role := c.Activation.Key.Role
 	switch {
 	case role == message.Planner && in.Profile == codeProfile:
@@ -45,7 +45,11 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	code := &step.Code{
 		Repo: p.repo, Place: p.place, Integration: p.ref, Ears: ears, Env: []string{supervisor.AgentEnv + "=" + string(c.Agent)},
 		Checks: func(ctx context.Context, dir string, ch check.Check) check.Verdict {
-			return check.Run(ctx, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: w.Process, Redact: redact})
+			spec, err := keep.around(w.Process, dir)
+			if err != nil {
+				return check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: "the check can not be confined: " + err.Error()}
+			}
+			return check.Run(ctx, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
 		},
 		TestCommand: func(dir string) (string, error) { return a.testCommand(cfg.Code, dir) },
 		Blob:        blobsOf(b, c.Activation.Goal),
@@ -61,7 +65,13 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		}
 	}
 	if cfg.Code.Setup != "" {
-		code.Setup = func(ctx context.Context, dir string) error { return setUp(ctx, cfg.Code, w.Process, dir) }
+		code.Setup = func(ctx context.Context, dir string) error {
+			spec, err := keep.around(w.Process, dir)
+			if err != nil {
+				return err
+			}
+			return setUp(ctx, cfg.Code, spec, dir)
+		}
 	}
 	return code, a.codeMinds(cfg, in, role, m, w, code)
 }

@@ -89,8 +89,20 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err := world.listen(ctx, c.Activation.Key.Role, c.Marker, &spec); err != nil {
 		return stepWorld{}, err
 	}
-	agents := agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now}
-	whole, err := a.judgedWhole(ctx, b, cfg, c, scratch, spec)
+	rules, err := a.goalRules(ctx, b, cfg, c.Activation.Goal)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	keep, err := a.keeperOf(ctx, cfg, root, scratch, rules)
+	if err != nil {
+		return stepWorld{}, err
+	}
+	agents := agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now, Confine: keep.hook()}
+	apart, err := keep.around(spec) // from the project: its scratch is all it may write
+	if err != nil {
+		return stepWorld{}, err
+	}
+	whole, err := a.judgedWhole(ctx, b, cfg, c, scratch, apart)
 	if err != nil {
 		return stepWorld{}, err
 	}
@@ -101,11 +113,18 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil {
 		return stepWorld{}, err
 	}
-	code, err := a.codeEnv(ctx, b, cfg, c, input, meter, agents, world.ears)
+	code, err := a.codeEnv(ctx, b, cfg, c, input, meter, agents, world.ears, keep)
 	if err != nil {
 		return stepWorld{}, err
 	}
-	box, err := a.box(ctx, b, cfg, c, scratch, spec)
+	files := b.FilesDir(c.Activation.Goal)
+	if err := os.MkdirAll(files, 0o755); err != nil {
+		return stepWorld{}, fmt.Errorf("make a place for what commands leave: %w", err)
+	}
+	if spec, err = keep.around(spec, root, files); err != nil { // of tools and checks; agents ask for more
+		return stepWorld{}, err
+	}
+	box, err := a.box(b, c, cfg, scratch, spec, rules)
 	if err != nil {
 		return stepWorld{}, err
 	}
@@ -123,11 +142,12 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		},
 		Heart:    heart,
 		Lease:    func() message.Lease { return supervisor.NewLease(clock, cfg.Limits.LeaseMS) },
-		Settings: step.SettingsOf(b.Dir()),
+		Settings: step.SettingsOf(b.Dir(), gitDirsOf(root)...),
 		Clock:    clock, IDs: journal.UUIDs{}, Config: cfg,
 		Log: func(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) },
 	}
 	if whole != nil {
+		checks.Process = apart
 		world.Env.Checks, world.Env.Change = whole.checks(checks), whole.change
 	}
 	return world, nil
@@ -146,14 +166,14 @@ func (a *app) processSpec(cfg config.Config, c supervisor.Claim) (process.Spec, 
 	}, nil
 }
 
-// box is the tool layer under the permissions of the configuration, of the
-// command line, and of the person's answers so far.
-func (a *app) box(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, scratch string, spec process.Spec) (*tool.Box, error) {
+// goalRules are the permissions of the configuration, of the command line, and
+// of the person's answers so far.
+func (a *app) goalRules(ctx context.Context, b *blackboard.Board, cfg config.Config, goal message.GoalID) ([]gate.Rule, error) {
 	var given []string
 	var input message.UserInput
 	err := b.View(ctx, func(st *blackboard.State) error {
-		given = st.Rules(c.Activation.Goal)
-		g, ok := st.Goal(c.Activation.Goal)
+		given = st.Rules(goal)
+		g, ok := st.Goal(goal)
 		if ok {
 			input = g.Input
 		}
@@ -167,9 +187,11 @@ func (a *app) box(ctx context.Context, b *blackboard.Board, cfg config.Config, c
 		return nil, err
 	}
 	more, err := permissions(cfg, input)
-	if err != nil {
-		return nil, err
-	}
+	return append(rules, more...), err
+}
+
+// box is the tool layer under the permissions of the goal.
+func (a *app) box(b *blackboard.Board, c supervisor.Claim, cfg config.Config, scratch string, spec process.Spec, rules []gate.Rule) (*tool.Box, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
@@ -179,7 +201,7 @@ func (a *app) box(ctx context.Context, b *blackboard.Board, cfg config.Config, c
 		return nil, err
 	}
 	return tool.New(tool.Options{
-		Workspace: b.Root(), Created: created, Scratch: scratch, Home: home, Rules: append(rules, more...), Process: spec,
+		Workspace: b.Root(), Created: created, Scratch: scratch, Home: home, Rules: rules, Process: spec,
 		Redact: blackboard.NewRedactor(os.Environ()), Search: tool.Search{Endpoint: cfg.Search.Endpoint},
 	})
 }

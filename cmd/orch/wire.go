@@ -111,6 +111,10 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	if err != nil {
 		return nil, err
 	}
+	tells, err := a.tellLayers(cfg)
+	if err != nil {
+		return nil, err
+	}
 	policy := roles.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
 	policy.Terminal = interactive
@@ -132,7 +136,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 			Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
 		},
 		Config: cfg, Goal: goal,
-		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags,
+		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags, Tells: tells,
 			Keeps: func(c supervisor.Claim) []string { return a.keeps(s.Board, cfg, c) }},
 		Residents: []supervisor.Resident{resident("ggs", message.GGS, "ggs", "--attached"),
 			resident("memory", message.Memory, "memory", "serve", "--attached"), resident("auditor", message.Auditor, "auditor", "--attached")},

@@ -24,20 +24,8 @@ func (s Sandbox) mount() error {
 		return err
 	}
 	defer dev.close()
-	if !s.Everything() {
-		if err := s.writable(); err != nil {
-			return err
-		}
-	}
-	for _, dir := range s.pins() {
-		if err := bind(dir, false); err != nil {
-			return err
-		}
-	}
-	for _, path := range s.ReadOnly {
-		if err := bind(path, true); err != nil {
-			return err
-		}
+	if err := s.places(); err != nil {
+		return err
 	}
 	if err := dev.mount(); err != nil {
 		return err
@@ -50,10 +38,10 @@ func (s Sandbox) mount() error {
 	return nil
 }
 
-// writable makes all mounts read-only but what may be written, which keeps
-// mounts of its own.
-func (s Sandbox) writable() error {
-	trees := make([]tree, 0, len(s.Write))
+// places makes all mounts read-only but what may be written, and that in turn
+// but what is not.
+func (s Sandbox) places() error {
+	trees := make([]tree, 0, len(s.Write)) // taken while they can still be written
 	defer func() {
 		for _, t := range trees {
 			t.close()
@@ -66,15 +54,35 @@ func (s Sandbox) writable() error {
 		}
 		trees = append(trees, t)
 	}
-	if err := readOnly(unix.AT_FDCWD, "/", unix.AT_RECURSIVE); err != nil {
-		return fmt.Errorf("make all mounts read-only: %w", err)
+	if !s.Everything() {
+		if err := readOnly(unix.AT_FDCWD, "/", unix.AT_RECURSIVE); err != nil {
+			return fmt.Errorf("make all mounts read-only: %w", err)
+		}
 	}
-	for i, t := range trees {
-		if err := t.attach(s.Write[i]); err != nil {
+	attach := func(inner bool) error {
+		for i, t := range trees {
+			if path := s.Write[i]; path != "/" && anyAbove(s.ReadOnly, path) == inner {
+				if err := t.attach(path); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := attach(false); err != nil {
+		return err
+	}
+	for _, dir := range s.pins() {
+		if err := bind(dir, false); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, path := range s.ReadOnly {
+		if err := bind(path, true); err != nil {
+			return err
+		}
+	}
+	return attach(true)
 }
 
 // bind mounts a path onto itself; one that is not there is nobody's.

@@ -12,7 +12,7 @@ import (
 // Everything that is not hidden may be read.
 type Policy struct {
 	Write    []string `json:"write"`     // files, and directories with all below them; "/" is everything
-	ReadOnly []string `json:"read_only"` // inside Write, and yet not to be written
+	ReadOnly []string `json:"read_only"` // inside Write, and yet not to be written, but for what Write names inside of it
 	Hide     []string `json:"hide"`      // not to be seen; a path that is also below Write stays hidden
 }
 
@@ -88,6 +88,11 @@ func (p Policy) Clean() (Policy, error) {
 	}
 	out := Policy{Write: outermost(p.Write), ReadOnly: cleaned(p.ReadOnly)}
 	out.ReadOnly = slices.DeleteFunc(out.ReadOnly, func(path string) bool { return !anyAbove(out.Write, path) })
+	for _, w := range cleaned(p.Write) {
+		if anyAbove(out.ReadOnly, w) && !slices.Contains(out.Write, w) && !slices.Contains(out.ReadOnly, w) {
+			out.Write = append(out.Write, w) // after what it lies in
+		}
+	}
 	hide := slices.DeleteFunc(cleaned(p.Hide), func(path string) bool {
 		return slices.ContainsFunc(out.Write, func(w string) bool { return w != "/" && Within(path, w) })
 	})

@@ -8,7 +8,7 @@ import (
 
 func TestCleanKeepsTheMeaning(t *testing.T) {
 	p, err := Policy{
-		Write:    []string{"/w/", "/w/sub", "/run/user/1/x", "/other"},
+		Write:    []string{"/w/", "/w/sub", "/w/.orch/goals/g/files", "/run/user/1/x", "/other"},
 		ReadOnly: []string{"/w/.git/hooks", "/w/.orch", "/elsewhere", "/wide"},
 		Hide:     []string{"/home/u/.ssh", "/home/u/.ssh/id", "/run/user/1", "/w/key"},
 	}.Clean()
@@ -19,7 +19,7 @@ func TestCleanKeepsTheMeaning(t *testing.T) {
 		what       string
 		have, want []string
 	}{
-		{"write", p.Write, []string{"/other", "/run/user/1/x", "/w"}},
+		{"write", p.Write, []string{"/other", "/run/user/1/x", "/w", "/w/.orch/goals/g/files"}},
 		{"read-only", p.ReadOnly, []string{"/w/.git/hooks", "/w/.orch"}},
 		{"hide", p.Hide, []string{"/home/u/.ssh", "/w/key"}}, // not /run/user/1: something in it must be written
 		{"pins", p.pins(), []string{"/w/.git"}},

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 // scene is a policy over the directories that setScene makes.
 func scene(root string) Policy {
 	in := func(name string) string { return filepath.Join(root, name) }
-	return Policy{Write: []string{in("work"), in("tmp")}, ReadOnly: []string{in("work/.orch"), in("work/.git/hooks"), in("work/.git/config")}, Hide: []string{in("home/.ssh"), in("home/agent.sock")}}
+	return Policy{Write: []string{in("work"), in("tmp"), in("work/.orch/files")}, ReadOnly: []string{in("work/.orch"), in("work/.git/hooks"), in("work/.git/config")}, Hide: []string{in("home/.ssh"), in("home/agent.sock")}}
 }
 
 func setScene(t *testing.T) string {
@@ -49,7 +49,7 @@ func setScene(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"work/.orch/config.yaml": "kept", "work/.git/config": "kept", "work/.git/hooks/sample": "kept", "work/file": "old",
-		"tmp/.keep": "", "home/.ssh/id": "secret", "home/agent.sock": "secret", "outside/file": "kept"} {
+		"tmp/.keep": "", "work/.orch/files/part": "", "home/.ssh/id": "secret", "home/agent.sock": "secret", "outside/file": "kept"} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -93,6 +93,7 @@ func TestWhatAConfinedCommandNeedsWorks(t *testing.T) {
 			"test \"$(pwd -P)\" = \"$ROOT/work\"",
 			"sh -c 'sleep 60 & kill $!'",
 			"echo x > .git/index",
+			"echo x > .orch/files/part && echo x > .orch/files/new && mv .orch/files/new .orch/files/part",
 		} {
 			if out, err := inScene(setScene(t), l, command); err != nil {
 				t.Errorf("%s: %v\n%s", command, err, out)
@@ -133,6 +134,9 @@ func TestWhatAConfinedCommandMustNotDoFails(t *testing.T) {
 		"echo x > .orch/config.yaml",
 		"touch .orch/new",
 		"mv .orch away",
+		"mv .orch/files/part .orch/config.yaml",
+		"mv .orch/files away",
+		"echo x > .orch/files/../config.yaml",
 		"rm -rf .orch/config.yaml .orch; ! test -f .orch/config.yaml",
 		"echo x > .git/hooks/post-checkout",
 		"echo x >> .git/config",

@@ -15,13 +15,19 @@ import (
 var settingPaths = []string{"config.yaml", "values.md", "hooks", "playbooks"}
 
 // SettingsOf returns a function that fingerprints orch's own configuration
-// under dir: names, modes and contents.
-func SettingsOf(dir string) func() (string, error) {
+// under dir: names, modes and contents; and, of the repository's git directories,
+// what decides which programs git runs.
+func SettingsOf(dir string, gitDirs ...string) func() (string, error) {
 	return func() (string, error) {
 		sum := sha256.New()
 		for _, name := range settingPaths {
 			if err := addTree(sum, filepath.Join(dir, name)); err != nil {
 				return "", fmt.Errorf("fingerprint .orch/%s: %w", name, err)
+			}
+		}
+		for _, d := range gitDirs {
+			if err := addGit(sum, d); err != nil {
+				return "", fmt.Errorf("fingerprint %s: %w", d, err)
 			}
 		}
 		return hex.EncodeToString(sum.Sum(nil)), nil

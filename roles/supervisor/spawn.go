@@ -44,6 +44,7 @@ type Processes struct {
 	Env        []string             // of the person; scrubbed before a step sees it
 	Keeps      func(Claim) []string // variables a step needs although they are secret; nil for none
 	Flags      []string             // global flags every step is given
+	Tells      []string             // further variables every step is given
 	Clock      Clock
 }
 
@@ -63,7 +64,7 @@ func (p *Processes) Step(ctx context.Context, c Claim) End {
 	var report bytes.Buffer
 	r := process.Run(ctx, process.Spec{
 		Argv: args, Dir: p.Root, Stdin: lifeline, Session: true,
-		Env: append(process.ScrubEnv(p.Env, p.keeps(c)...), AgentEnv+"="+string(c.Agent),
+		Env: append(append(process.ScrubEnv(p.Env, p.keeps(c)...), p.Tells...), AgentEnv+"="+string(c.Agent),
 			FenceEnv+"="+strconv.FormatUint(uint64(c.Fence), 10), "ORCH_TRY="+strconv.Itoa(c.Try)),
 		WallMS: p.Limits.StepWallMS, GraceMS: p.Limits.GraceMS, Marker: process.Marker(c.Marker),
 		Stdout: &report, Stderr: log, FullBytes: 1 << 20,

@@ -75,7 +75,10 @@ func (r *run) do(ctx context.Context) (cli.Result, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ended := make(chan process.Result, 1)
-	spec := r.spec(inR, outW)
+	spec, err := r.spec(inR, outW)
+	if err != nil {
+		return cli.Result{}, err
+	}
 	go func() {
 		p := process.Run(running, spec)
 		inR.CloseWithError(io.ErrClosedPipe)
@@ -87,7 +90,7 @@ func (r *run) do(ctx context.Context) (cli.Result, error) {
 	said := make(chan error, 1)
 	go func() { said <- r.talk(ctx, conn) }()
 
-	err := <-said
+	err = <-said
 	inW.Close() // most agents leave when their input ends
 	linger := time.AfterFunc(time.Duration(r.opt.LingerMS)*time.Millisecond, kill)
 	if ctx.Err() != nil || err != nil {
@@ -107,15 +110,15 @@ func (r *run) do(ctx context.Context) (cli.Result, error) {
 	return res, r.failure(p, err)
 }
 
-func (r *run) spec(in io.Reader, out io.Writer) process.Spec {
+func (r *run) spec(in io.Reader, out io.Writer) (process.Spec, error) {
 	spec := r.opt.Spec(r.task, r.scratch)
 	p := r.opt.Preset
 	args := append(append([]string{}, p.ACP...), r.opt.More...)
-	spec.Argv = r.opt.Confined(r.task, r.scratch, append([]string{r.opt.Program}, args...))
+	spec.Argv = append([]string{r.opt.Program}, args...)
 	spec.Stdin = in
 	spec.Stdout = &cli.Lines{MaxBytes: cli.MaxLineBytes, Each: func(line []byte) { r.line(line, out) }}
 	spec.Stderr = &r.stderr
-	return spec
+	return r.opt.Confined(r.task, r.scratch, spec)
 }
 
 func (r *run) result(p process.Result, argv []string) cli.Result {

@@ -21,9 +21,9 @@ type World struct {
 	Workspace string       // what a planner or perceiver may look at; empty: nothing
 	Scratch   string       // for temporary files; empty: the system's place
 	Now       func() time.Time
-	// Confine returns what to put before an argv so that only these
-	// directories may be written; nil confines nothing.
-	Confine func(writable []string) []string
+	// Confine makes what is started one that may write only these files and
+	// directories; nil confines nothing.
+	Confine func(spec process.Spec, writable ...string) (process.Spec, error)
 }
 
 // Option documents one key of models.<role>.options.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
@@ -45,9 +46,9 @@ type Options struct {
 	Scratch string       // where temporary files go; empty: the system's place
 	Now     func() time.Time
 
-	// Confine returns what to put before the argv so that only these
-	// directories may be written; nil confines nothing.
-	Confine func(writable []string) []string
+	// Confine makes what is started one that may write only these files and
+	// directories; nil confines nothing.
+	Confine func(spec process.Spec, writable ...string) (process.Spec, error)
 }
 
 // WithDefaults fills what was left zero.
@@ -84,21 +85,50 @@ func (o Options) Spec(t cli.Task, scratch string) process.Spec {
 	return spec
 }
 
-// Confined puts the confinement, if there is one, before an argv.
-func (o Options) Confined(t cli.Task, scratch string, argv []string) []string {
+// Confined confines a process, if anything does, to what the task and the
+// program itself must write. What the program keeps in its home is made first:
+// what is not there can not be allowed.
+func (o Options) Confined(t cli.Task, scratch string, spec process.Spec) (process.Spec, error) {
 	if o.Confine == nil {
-		return argv
+		return spec, nil
 	}
-	dirs := append([]string{scratch}, t.Writable...)
+	may := append([]string{scratch}, t.Writable...)
 	if t.Dir != "" && t.Access != cli.Read {
-		dirs = append(dirs, t.Dir)
+		may = append(may, t.Dir)
 	}
 	if home := lookup(o.Environ, "HOME"); home != "" {
-		for _, own := range o.Preset.Write {
-			dirs = append(dirs, filepath.Join(home, own))
+		own, err := o.state(home)
+		if err != nil {
+			return spec, fmt.Errorf("make a place for what %s keeps: %w", o.Name, err)
 		}
+		may = append(may, own...)
 	}
-	return append(o.Confine(dirs), argv...)
+	return o.Confine(spec, may...)
+}
+
+// state is what the program keeps in a home, made if it is not there.
+func (o Options) state(home string) ([]string, error) {
+	var all []string
+	for _, name := range o.Preset.Write {
+		dir := filepath.Join(home, name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		all = append(all, dir)
+	}
+	for _, name := range o.Preset.WriteFiles {
+		path := filepath.Join(home, name)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = f.WriteString("{}\n")
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		all = append(all, path)
+	}
+	return all, nil
 }
 
 // nested are variables by which a program knows that it runs inside another

@@ -88,7 +88,10 @@ func (r *run) do(ctx context.Context, c cli.Call, stdin string) (cli.Result, err
 		}
 	}}
 	said := &cli.Tail{MaxBytes: 8 << 10}
-	spec := r.spec(c, stdin)
+	spec, err := r.spec(c, stdin)
+	if err != nil {
+		return cli.Result{}, err
+	}
 	spec.Stdout, spec.Stderr = lines, said
 	p := process.Run(running, spec)
 	if linger != nil {
@@ -108,15 +111,15 @@ func (r *run) do(ctx context.Context, c cli.Call, stdin string) (cli.Result, err
 }
 
 // spec bounds the process. Its argv never holds a prompt that went another way.
-func (r *run) spec(c cli.Call, stdin string) process.Spec {
+func (r *run) spec(c cli.Call, stdin string) (process.Spec, error) {
 	spec := r.opt.Spec(r.task, r.dir)
 	p := r.opt.Preset
 	spec.Env = append(spec.Env, cli.ResultEnv+"="+c.Last)
-	spec.Argv = r.opt.Confined(r.task, r.dir, append([]string{r.opt.Program}, p.Args(c)...))
+	spec.Argv = append([]string{r.opt.Program}, p.Args(c)...)
 	if p.Way == cli.Stdin {
 		spec.Stdin = strings.NewReader(stdin)
 	}
-	return spec
+	return r.opt.Confined(r.task, r.dir, spec)
 }
 
 // answerFile lets a command of a person's own put its answer into a file

@@ -77,7 +77,7 @@ func (p *Playbook) values(intent string, f Facts, b builtinValues) (Values, erro
 	v := p.fromIntent(intent)
 	v["orch"] = Value{Text: b.Orch, Type: StringParam, Own: true}
 	v["goal"] = Value{Text: b.Goal, Type: StringParam, Own: true}
-	v["goal_dir"] = Value{Text: ".orch/goals/" + b.Goal, Type: StringParam, Own: true}
+	v["goal_dir"] = Value{Text: ".orch/goals/" + b.Goal + "/files", Type: StringParam, Own: true}
 	v["target"] = Value{Type: StringParam, Own: true}
 	for _, d := range p.Detect {
 		if ok, _ := d.When.Holds(f, v); !ok {

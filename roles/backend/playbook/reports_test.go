@@ -52,7 +52,7 @@ func TestReports(t *testing.T) {
 				if after := tree(t, dir); !maps.Equal(before, after) {
 					t.Error("the tree was changed")
 				}
-				report, err := os.ReadFile(filepath.Join(dir, ".orch/goals/g/report.md"))
+				report, err := os.ReadFile(filepath.Join(dir, ".orch/goals/g/files/report.md"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -40,7 +40,9 @@ type Preset struct {
 
 	Quiet []string // environment that keeps it from updates, telemetry and endless retries
 	Pass  []string // names, or globs, of variables it needs, such as its key
-	Write []string // its own state, relative to HOME
+	Write []string // directories of its own state, relative to HOME
+
+	WriteFiles []string // JSON files of its own state, relative to HOME
 
 	Interrupt bool // ask it to end with SIGINT: it leaves its tool running on SIGTERM
 	SchemaArg bool // it can be told the schema of the answer

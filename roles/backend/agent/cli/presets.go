@@ -25,7 +25,7 @@ func claudePreset() Preset {
 		Quiet: []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 			"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1"},
 		Pass:  []string{"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_*", "AWS_*", "GOOGLE_APPLICATION_CREDENTIALS"},
-		Write: []string{".claude", ".claude.json", ".cache/claude-cli-nodejs"},
+		Write: []string{".claude", ".cache/claude-cli-nodejs"}, WriteFiles: []string{".claude.json"},
 		ACPBy: "claude-agent-acp", ACP: []string{}, Modes: map[Access]string{Read: "plan", Workspace: "acceptEdits", Full: "bypassPermissions"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=" + s.Key}, nil
