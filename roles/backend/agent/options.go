@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ func Options() []Option {
 		{"idle_ms", "600000", "ms", "1000 to 86400000", "longest silence"},
 		{"linger_ms", "5000", "ms", "1 to 600000", "how long it may stay after its last event"},
 		{"keep_env", "", "", "names or globs, separated by commas", "environment to keep beside the preset's own"},
+		{"write", "", "", "directories, separated by commas", "what it keeps beside the preset's own and may write where it is confined; relative to the home"},
 		{"account", "the preset's name", "", "", "accounts of the same name are paused together"},
 		{"serve", "false", "", "true, false", "acp: offer our file and terminal tools to the agent"},
 	}
@@ -62,7 +64,7 @@ type settings struct {
 	kind, model, title       string
 	preset                   cli.Preset
 	program                  string
-	args, keep               []string
+	args, keep, write        []string
 	access                   cli.Access
 	wallMS, idleMS, lingerMS int64
 	account, format          string
@@ -132,6 +134,11 @@ func (s *settings) words(options map[string]string) error {
 			s.keep = append(s.keep, name)
 		}
 	}
+	for _, dir := range strings.Split(options["write"], ",") {
+		if dir = strings.TrimSpace(dir); dir != "" {
+			s.write = append(s.write, strings.TrimPrefix(dir, "~/"))
+		}
+	}
 	var err error
 	if s.args, err = split(options["args"]); err != nil {
 		return &OptionError{"args", err.Error()}
@@ -169,6 +176,7 @@ func (s *settings) choose(options map[string]string) error {
 		s.preset, s.program, s.title = cli.Plain(format == "json"), words[0], filepath.Base(words[0])
 		s.args = append(words[1:], s.args...)
 	}
+	s.preset.Write = append(slices.Clone(s.preset.Write), s.write...)
 	s.account = options["account"]
 	if s.account == "" {
 		s.account = s.title

@@ -110,7 +110,10 @@ func (o Options) Confined(t cli.Task, scratch string, spec process.Spec) (proces
 func (o Options) state(home string) ([]string, error) {
 	var all []string
 	for _, name := range o.Preset.Write {
-		dir := filepath.Join(home, name)
+		dir := name
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(home, name)
+		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
