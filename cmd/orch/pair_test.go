@@ -45,6 +45,9 @@ orch submit --notes "lib/$SLOT.sh prints its name" >/dev/null
 func newPair(t *testing.T, more string) *pair {
 	t.Helper()
 	base := t.TempDir()
+	if kept := os.Getenv("KEEP"); kept != "" {
+		base = kept
+	}
 	p := &pair{t, filepath.Join(base, "project"), filepath.Join(base, "play")}
 	p.file("check.sh", "set -e\nfor t in tests/*.sh; do sh \"$t\"; done\n")
 	p.file("tests/start.sh", "test -f README.md\n")
@@ -178,7 +181,7 @@ func (p *pair) messages(kind string) (bodies []map[string]any) {
 	for line := range strings.Lines(string(raw)) {
 		var m struct {
 			Type string         `json:"type"`
-			Body map[string]any `json:"body"`
+			Body map[string]any `json:"payload"`
 		}
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			p.t.Fatal(err)

@@ -185,7 +185,9 @@ func (r *review) hear(ctx context.Context, body message.Body) (message.ID, error
 func (r *review) readDir() string { return r.w.Place.Review(r.goal.ID, r.task.ID, r.task.Review.Fence) }
 
 // checkDir is where checks may write what they like.
-func (r *review) checkDir() string { return r.readDir() + "-checks" }
+func (r *review) checkDir() string {
+	return r.w.Place.Checks(r.goal.ID, r.task.ID, r.task.Review.Fence)
+}
 
 // clear removes what the review checked out.
 func (r *review) clear() error {

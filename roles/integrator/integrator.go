@@ -165,15 +165,11 @@ func Tidy(ctx context.Context, b *blackboard.Board, r workspace.Repo, p workspac
 	n := 0
 	var errs []error
 	for _, id := range goals {
-		keep, known, err := needed(ctx, b, p, id)
-		if err != nil {
-			return n, err
-		}
-		if !known {
-			continue
-		}
 		left := workspace.Leftover{Message: "Keep what was left in a worktree\n\nIts task had ended.", Name: name, Email: email}
-		gone, err := p.Tidy(ctx, r, id, func(path string) bool { return slices.Contains(keep, path) }, left)
+		gone, err := p.Tidy(ctx, r, id, func(ctx context.Context) (func(string) bool, error) {
+			keep, known, err := needed(ctx, b, p, id)
+			return func(path string) bool { return !known || slices.Contains(keep, path) }, err
+		}, left)
 		n += len(gone)
 		errs = append(errs, err)
 	}
@@ -193,7 +189,7 @@ func needed(ctx context.Context, b *blackboard.Board, p workspace.Place, id mess
 			if t.Goal != id || !busy[string(t.ID)] && (t.Status.Terminal() || g.Status == blackboard.GoalEnded) {
 				continue
 			}
-			keep = append(keep, t.Work, p.Review(id, t.ID, t.Review.Fence))
+			keep = append(keep, t.Work, p.Review(id, t.ID, t.Review.Fence), p.Checks(id, t.ID, t.Review.Fence))
 			if t.Status == blackboard.Approved {
 				keep = append(keep, p.Merge(id))
 			}

@@ -82,7 +82,7 @@ func (r Repo) Make(ctx context.Context, path string, s Spec, setup func(ctx cont
 // carry a remote to push to, hooks from a template, and whatever a shallow or
 // partial source asks for.
 func (r Repo) populate(ctx context.Context, path string, s Spec) error {
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := mkdirAll(path); err != nil {
 		return err
 	}
 	format, err := git(ctx, r.Dir, "rev-parse", "--show-object-format")
@@ -121,6 +121,17 @@ func (r Repo) populate(ctx context.Context, path string, s Spec) error {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(path, ".orch"))
+}
+
+// mkdirAll makes a directory whose parents somebody else may just remove, as
+// they do with empty ones.
+func mkdirAll(path string) (err error) {
+	for range 10 {
+		if err = os.MkdirAll(path, 0o755); !missing(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // hideBoard takes .orch out of an index without that being a change: a board

@@ -18,6 +18,7 @@ import (
 //
 //	<root>/<goal>/<task>-<coder>-<fence>   a coder's worktree
 //	<root>/<goal>/review-<task>-<fence>    what a reviewer reads
+//	<root>/<goal>/review-<task>-<fence>-checks    where its checks run
 //	<root>/<goal>/merge                    where a merge is tried
 type Place struct{ Root string }
 
@@ -52,6 +53,11 @@ func (p Place) Review(goal message.GoalID, task message.TaskID, fence message.Fe
 	return filepath.Join(p.Root, string(goal), fmt.Sprintf("%s%s-%d", reviewPrefix, brief(task), fence))
 }
 
+// Checks is where a reviewer's step runs checks, which may write there.
+func (p Place) Checks(goal message.GoalID, task message.TaskID, fence message.Fence) string {
+	return p.Review(goal, task, fence) + "-checks"
+}
+
 // Merge is where a merge is tried.
 func (p Place) Merge(goal message.GoalID) string {
 	return filepath.Join(p.Root, string(goal), mergeName)
@@ -79,12 +85,17 @@ func (p Place) Goals() ([]message.GoalID, error) {
 	return all, nil
 }
 
-// Tidy removes the workspaces of a goal that keep does not ask for. What a
+// Needed says which workspaces of a goal are still in use.
+type Needed func(context.Context) (func(path string) bool, error)
+
+// Tidy removes the workspaces of a goal that are not needed. It lists what is
+// there before it asks what is needed: whatever is there was claimed before
+// that, and what is claimed later is not on the list. What a
 // coder's worktree holds is brought into the repository first, under
 // refs/orch/<goal>/left/<name>, so that no commit and no unfinished file is
 // lost; what was never whole holds nothing. A worktree that can not be read any
 // more is left where it is, and named in the error.
-func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, keep func(path string) bool, left Leftover) (removed []string, err error) {
+func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Needed, left Leftover) (removed []string, err error) {
 	dir := filepath.Join(p.Root, string(goal))
 	entries, err := os.ReadDir(dir)
 	if missing(err) {
@@ -92,6 +103,10 @@ func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, keep func(
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the workspaces of %s: %w", goal, err)
+	}
+	keep, err := needed(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var errs []error
 	for _, e := range entries {

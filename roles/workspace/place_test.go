@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,6 +23,28 @@ func TestNoTwoTasksShareAWorktree(t *testing.T) {
 	}
 }
 
+// only is the need for one path.
+func only(path string) Needed {
+	return func(context.Context) (func(string) bool, error) {
+		return func(p string) bool { return p == path }, nil
+	}
+}
+
+// A claim may be made, and its workspace begun, while others are removed.
+func TestTidyLeavesWhatIsMadeMeanwhile(t *testing.T) {
+	p := newProject(t)
+	place := PlaceOf(t.TempDir(), "board")
+	put(t, place.Merge("g"), "half", "made")
+	fresh := place.Coder("g", "t", "coder-1", 1)
+	removed, err := place.Tidy(t.Context(), p.repo, "g", func(ctx context.Context) (func(string) bool, error) {
+		err := p.repo.Make(ctx, fresh, Spec{Branch: "b", Commit: p.head(), Name: "c", Email: "c@example.org"}, nil)
+		return func(string) bool { return false }, err
+	}, Leftover{"left", "c", "c@example.org"})
+	if err != nil || len(removed) != 1 || !Made(fresh) {
+		t.Fatalf("removed %v, %v", removed, err)
+	}
+}
+
 func TestTidyLosesNothing(t *testing.T) {
 	p := newProject(t)
 	place := PlaceOf(t.TempDir(), "board")
@@ -36,7 +59,7 @@ func TestTidyLosesNothing(t *testing.T) {
 	review := workspace(place.Review("g", "0198c1d3-2222", 2))
 	put(t, done, "unfinished.txt", "half a thought\n")
 	put(t, place.Merge("g"), "half", "made")
-	removed, err := place.Tidy(t.Context(), p.repo, "g", func(path string) bool { return path == kept }, Leftover{"left", "coder-2", "c@example.org"})
+	removed, err := place.Tidy(t.Context(), p.repo, "g", only(kept), Leftover{"left", "coder-2", "c@example.org"})
 	if err != nil || len(removed) != 3 || !Made(kept) {
 		t.Fatalf("removed %v, %v", removed, err)
 	}
@@ -46,7 +69,7 @@ func TestTidyLosesNothing(t *testing.T) {
 	if at, err := p.repo.At(t.Context(), "refs/orch/g/left/"+filepath.Base(review)); err != nil || at != "" {
 		t.Errorf("a review was kept: %v", err)
 	}
-	if _, err := place.Tidy(t.Context(), p.repo, "g", func(string) bool { return false }, Leftover{"left", "c", "c@example.org"}); err != nil {
+	if _, err := place.Tidy(t.Context(), p.repo, "g", only(""), Leftover{"left", "c", "c@example.org"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(place.Root); !missing(err) {
@@ -63,7 +86,7 @@ func TestAWorktreeThatCanNotBeReadIsLeftWhereItIs(t *testing.T) {
 	}
 	put(t, path, "work.txt", "x")
 	put(t, path, ".git/HEAD", "nonsense")
-	removed, err := place.Tidy(t.Context(), p.repo, "g", func(string) bool { return false }, Leftover{"left", "c", "c@example.org"})
+	removed, err := place.Tidy(t.Context(), p.repo, "g", only(""), Leftover{"left", "c", "c@example.org"})
 	if err == nil || len(removed) > 0 {
 		t.Fatalf("removed %v, %v", removed, err)
 	}

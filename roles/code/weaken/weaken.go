@@ -185,7 +185,22 @@ func (x *inspection) deleted(f file, lang language) (gone map[string]bool, renam
 			x.say(DeletedTest, f, l, true, "the test %q is gone", name)
 		}
 	}
+	x.deletedWhole(f, lang)
 	return gone, renamed
+}
+
+// deletedWhole finds test files that are gone of which no single test is seen:
+// a script is a test as a whole.
+func (x *inspection) deletedWhole(f file, lang language) {
+	if f.new != "" || len(f.lines) == 0 || !code.IsTestFile(f.old) || !code.IsSource(f.old) {
+		return
+	}
+	for i := range f.lines {
+		if lang.decl != other.decl || f.declares(lang, i) != "" {
+			return // its tests are seen one by one
+		}
+	}
+	x.say(DeletedTest, f, f.lines[0], true, "the test %s is gone", f.old)
 }
 
 // skipped finds what keeps tests from running. A new test may skip itself

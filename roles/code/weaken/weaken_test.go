@@ -67,6 +67,11 @@ func TestCasesAndTwins(t *testing.T) {
 			want: "deleted_test a_test.go:11",
 			twin: patch("a_test.go", "", "-func TestOld(t *testing.T) {", "+func TestNew(t *testing.T) {", " \trequire.Equal(t, 1, f())"),
 		},
+		"a script that is a test as a whole is deleted": {
+			diff: patch("tests/start.sh", "", "-test -f README.md"),
+			want: "deleted_test tests/start.sh:10",
+			twin: patch("tests/start.sh", "", "-test -f README.md", "+test -s README.md"),
+		},
 		"go: a file of tests is deleted": {
 			diff: patch("a_test.go", "", "-func TestOne(t *testing.T) {", "-\trequire.Equal(t, 1, f())", "-}", "-func TestTwo(t *testing.T) {", "-}"),
 			want: "deleted_test a_test.go:10; deleted_test a_test.go:13",

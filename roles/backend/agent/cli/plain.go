@@ -63,8 +63,8 @@ type Request struct {
 	Access  Access          `json:"access"`           // read, workspace or full
 }
 
-// Reply is what such a command writes. Output without any of these keys is
-// taken as the answer itself.
+// Reply is what such a command writes. An object that has none of text, answer
+// and error, or keys beside those of a reply, is taken as the answer itself.
 type Reply struct {
 	Text    string          `json:"text,omitempty"`
 	Answer  json.RawMessage `json:"answer,omitempty"` // as JSON, instead of text
@@ -91,7 +91,7 @@ func (p *plain) decode() {
 		p.Text = string(bytes.TrimSpace(p.all))
 		return
 	}
-	if !hasAny(keys, "text", "answer", "error") {
+	if !isReply(keys) {
 		p.Text = string(bytes.TrimSpace(p.all))
 		return
 	}
@@ -111,11 +111,18 @@ func (p *plain) decode() {
 	}
 }
 
-func hasAny(keys map[string]json.RawMessage, names ...string) bool {
-	for _, n := range names {
-		if _, ok := keys[n]; ok {
-			return true
+// isReply tells a reply from an answer that stands for itself, which may have
+// keys of the same names: a reply says something, and has no other keys.
+func isReply(keys map[string]json.RawMessage) bool {
+	says := false
+	for k := range keys {
+		switch k {
+		case "text", "answer", "error":
+			says = true
+		case "version", "usage", "cost_usd", "session":
+		default:
+			return false
 		}
 	}
-	return false
+	return says
 }
