@@ -12,6 +12,7 @@ import (
 	"orch/roles/backend"
 	"orch/roles/planner"
 	"orch/roles/step"
+	"orch/roles/step/steptest"
 )
 
 // planned is a world whose plan has tasks a, and b after it.
@@ -387,5 +388,29 @@ func TestAnAnswerThatComesTooLateIsNotSaid(t *testing.T) {
 	}
 	if n := len(w.Messages("Rescoped")); n != 0 || len(w.Messages("SubTask")) != 2 {
 		t.Errorf("%d rescopes, %d drafts", n, len(w.Messages("SubTask")))
+	}
+}
+
+// A step that died after its drafts and before it said what they replace leaves
+// nothing that is worked on, and the next one begins anew.
+func TestAPlannerThatDiedBetweenDraftsAndAnswer(t *testing.T) {
+	w := planned(t)
+	w.blocks("a", "coder-1")
+	due := w.Due()
+	e := w.Claim(due[0])
+	a := w.slot("a")
+	half := message.SubTask{ID: "half", PlanID: w.Goal("g").Plan.PlanID, Intent: "build a", Slot: "a", Approach: "write", Supersedes: a.ID}
+	if _, err := e.SayTo(t.Context(), message.Planner, message.Coder, e.Key.Cause, half, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.End(due[0], e, message.EndKilled)
+	w.Tidy(steptest.Nobody)
+	if got := w.on("half").Status; got != blackboard.Void {
+		t.Errorf("the draft is %s", got)
+	}
+	w.answers(rescope(coded("a")))
+	w.step()
+	if now := w.slot("a"); now.Supersedes != a.ID || now.Status != blackboard.Unclaimed {
+		t.Errorf("a: %+v", now)
 	}
 }
