@@ -1,10 +1,14 @@
 // Package planner owns the path from a goal to its result: it asks the memory,
 // has a backend propose tasks, and lets code decide whether the proposal may run.
+// For a coding goal it also owns the answers to what comes up while the plan is
+// worked on: blocked tasks, work that does not fit, discoveries.
 //
 // It promises that the memory is asked before every plan, that ids are the
 // runtime's, that no plan with a violation is dispatched, and that a refused
 // proposal says why. A plan becomes work all at once, by its manifest: a crash
-// before that leaves drafts, which become void.
+// before that leaves drafts, which become void. A draft for a coder passes every
+// gate before it is worked on, also one that replaces another task; and where
+// nothing is to be planned or answered, nobody is asked.
 //
 // It never executes, judges, or chooses the kind of change after a failed
 // round: that is the controller's, and the validator here sees that it is obeyed.
