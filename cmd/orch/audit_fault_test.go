@@ -22,6 +22,7 @@ import (
 // Killed again and again during a run, the auditor is started again, and in the
 // end has seen everything.
 func TestAKilledAuditorReadsOn(t *testing.T) {
+	t.Parallel()
 	root := copyExample(t, "needs-replan")
 	cmd := orchCommand(root, "run", "make the tests pass")
 	var out bytes.Buffer

@@ -168,6 +168,7 @@ func TestAToolThatDiedInTheMiddleIsRunAgainOnlyIfThatIsHarmless(t *testing.T) {
 }
 
 func TestManySupervisorsOnOneGoalDoNothingTwice(t *testing.T) {
+	t.Parallel()
 	root := hostile(t, "echo x >> effects.txt\nsleep 1\n", false, "1m")
 	if out, err := orchCommand(root, "run", "--later", "do it slowly").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -258,6 +259,7 @@ func TestChildrenThatLeaveTheGroupEndWithTheCommand(t *testing.T) {
 }
 
 func TestALogThatCannotGrowStopsTheRunAndLosesNothing(t *testing.T) {
+	t.Parallel()
 	root := copyExample(t, "make-stale")
 	run := exec.Command("sh", "-c", `ulimit -f 24; exec "$0" run "make the tests pass"`, program)
 	run.Dir, run.Env = root, orchCommand(root).Env
@@ -283,6 +285,7 @@ func TestALogThatCannotGrowStopsTheRunAndLosesNothing(t *testing.T) {
 // One role per process, each kept going by a shell loop, comes to what orch run
 // comes to.
 func TestARunDrivenByScriptsEndsLikeOneDrivenByOrchRun(t *testing.T) {
+	t.Parallel()
 	run := copyExample(t, "make-stale")
 	if out, err := orchCommand(run, "run", "make the tests pass").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -165,6 +165,25 @@ func (a *acpAgent) prompt(f frame) {
 		if got := a.ask("qwen/unknown", m{}); !strings.Contains(got, "-32601") {
 			fail(fmt.Errorf("an unknown request was answered with %s", got))
 		}
+	case "babble":
+		a.mu.Lock()
+		fmt.Print("npm warn something\n{\n[1,2]\n\xff\xfe\n")
+		os.Exit(0)
+	case "huge":
+		end(strings.Repeat("x", 10<<20))
+		return
+	case "wrong":
+		end(wrongForm)
+		return
+	case "limit-open":
+		a.refuse(f, -32603, usedUp)
+		return
+	case "forbidden":
+		a.refuse(f, -32603, notAllowed)
+		return
+	case "unreachable":
+		a.refuse(f, -32603, notThere)
+		return
 	case "limit":
 		a.refuse(f, -32603, fmt.Sprintf("You've hit your usage limit. resets at %d", time.Now().Add(time.Hour).Unix()))
 		return

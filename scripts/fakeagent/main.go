@@ -40,9 +40,15 @@ var modes = map[string]string{
 	"flood":        "output without end",
 	"longline":     "one line of 20 MB, then ok",
 	"garbage":      "lines that are no events, then ok",
+	"babble":       "lines that are no events, and the end",
+	"huge":         "an answer of 10 MB",
+	"wrong":        "an answer of another form than was asked for",
 	"limit":        "its account is used up for an hour",
+	"limit-open":   "its account is used up, and it does not say until when",
 	"limit-retry":  "says that it retries after 429, for ever",
 	"auth":         "its key is wrong",
+	"forbidden":    "its account may not",
+	"unreachable":  "its provider is not there",
 	"overloaded":   "its provider has no room",
 	"server":       "its provider fails with 500",
 	"error":        "a failure it does not explain",
@@ -112,6 +118,14 @@ func or(a, b string) string {
 	return b
 }
 
+// What providers and models say.
+const (
+	usedUp     = "API Error: 429 usage limit reached"
+	notAllowed = "API Error: 403 Forbidden: this account may not"
+	notThere   = "API Error: connect ECONNREFUSED 127.0.0.1:1"
+	wrongForm  = `{"answer":"yes, certainly, all of it passes"}`
+)
+
 // agent is one run.
 type agent struct {
 	voice  voice
@@ -166,6 +180,18 @@ func (a *agent) play(mode string) {
 		a.say(`{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("x", 20<<20) + `"}]}}`)
 	case "garbage":
 		a.say("npm warn something", "{", `{"type":42}`, `[1,2]`, "\xff\xfe\x00", `{"type":"assistant","message":"no"}`, `null`)
+	case "babble":
+		a.end([]any{"npm warn something", "{", `{"type":42}`, "\xff\xfe\x00", "null"}, 0)
+	case "huge":
+		a.end(a.voice.done(strings.Repeat("x", 10<<20), nil), 0)
+	case "wrong":
+		a.end(a.voice.done(wrongForm, nil), 0)
+	case "limit-open":
+		a.end(a.voice.failed(usedUp, 429), 1)
+	case "forbidden":
+		a.end(a.voice.failed(notAllowed, 403), 1)
+	case "unreachable":
+		a.end(a.voice.failed(notThere, 0), 1)
 	case "limit":
 		a.end(a.voice.failed(fmt.Sprintf("usage limit reached|%d", time.Now().Add(time.Hour).Unix()), 429), 1)
 	case "limit-retry":

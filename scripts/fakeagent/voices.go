@@ -101,7 +101,7 @@ func (t text) failed(s string, status int) []any {
 	if !t.asJSON {
 		return []any{"error: " + s}
 	}
-	kind := map[int]string{429: "limit", 401: "auth", 529: "overloaded", 500: "server"}[status]
+	kind := map[int]string{429: "limit", 401: "auth", 403: "auth", 529: "overloaded", 500: "server"}[status]
 	return []any{m{"error": m{"kind": kind, "detail": s}}}
 }
 

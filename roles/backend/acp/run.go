@@ -59,6 +59,7 @@ type run struct {
 	task    cli.Task
 	scratch string
 	stderr  cli.Tail
+	lines   *cli.Lines
 
 	mu        sync.Mutex // over seen: updates and requests come on goroutines of their own
 	seen      *cli.Seen
@@ -116,7 +117,8 @@ func (r *run) spec(in io.Reader, out io.Writer) (process.Spec, error) {
 	args := append(append([]string{}, p.ACP...), r.opt.More...)
 	spec.Argv = append([]string{r.opt.Program}, args...)
 	spec.Stdin = in
-	spec.Stdout = &cli.Lines{MaxBytes: cli.MaxLineBytes, Each: func(line []byte) { r.line(line, out) }}
+	r.lines = &cli.Lines{MaxBytes: cli.MaxLineBytes, Each: func(line []byte) { r.line(line, out) }}
+	spec.Stdout = r.lines
 	spec.Stderr = &r.stderr
 	return r.opt.Confined(r.task, r.scratch, spec)
 }
@@ -240,6 +242,8 @@ func (r *run) failure(p process.Result, talked error) error {
 		return r.opt.NotStarted(p.Err, s.Usage)
 	case s.Done && s.Failed != "":
 		return name(cli.Failure(s.Failed, s.Status, r.opt.Now()))
+	case s.Done && strings.TrimSpace(s.Text) == "" && r.lines.Dropped > 0:
+		return name(&model.Error{Kind: model.TooLarge, Detail: cli.TooLong(r.lines.Dropped)})
 	case s.Done && strings.TrimSpace(s.Text) == "":
 		return name(&model.Error{Kind: model.Malformed, Detail: "it finished without an answer"})
 	case s.Done:

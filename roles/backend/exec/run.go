@@ -183,12 +183,14 @@ func (r *run) failure(p process.Result, stderr string, dropped int) error {
 			}
 		}
 		return e
+	case s.Done && strings.TrimSpace(s.Text) == "" && dropped > 0:
+		return r.kind(model.TooLarge, cli.TooLong(dropped))
 	case s.Done && strings.TrimSpace(s.Text) == "":
 		return r.kind(model.Malformed, "it finished without an answer")
 	case s.Done:
 		return nil
 	case dropped > 0:
-		return r.kind(model.TooLarge, fmt.Sprintf("%d lines of its output were longer than %d bytes, and no result came", dropped, cli.MaxLineBytes))
+		return r.kind(model.TooLarge, cli.TooLong(dropped))
 	}
 	what := s.Failed
 	if what == "" {

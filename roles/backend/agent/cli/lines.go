@@ -1,6 +1,9 @@
 package cli
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Lines is a writer that hands on whole lines. A line longer than MaxBytes is
 // dropped as it comes, so that memory stays bounded; Dropped counts those.
@@ -11,6 +14,11 @@ type Lines struct {
 
 	part     []byte
 	skipping bool
+}
+
+// TooLong says why there is no result after lines were dropped.
+func TooLong(dropped int) string {
+	return fmt.Sprintf("%d lines of its output were longer than %d bytes, and no answer came", dropped, MaxLineBytes)
 }
 
 // Write never fails.
