@@ -144,8 +144,11 @@ func nightmare(t *testing.T, root string, pairs int) {
 func TestKilledDreamsLoseAndDoubleNothing(t *testing.T) {
 	const pairs = 12
 	kills := 25
-	if os.Getenv("ORCH_TORTURE") != "" {
+	switch {
+	case os.Getenv("ORCH_TORTURE") != "":
 		kills = 100
+	case raced:
+		kills = 5
 	}
 	fresh := t.TempDir()
 	nightmare(t, fresh, pairs)

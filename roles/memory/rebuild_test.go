@@ -102,7 +102,7 @@ func TestDamageIsNoticedOrHarmless(t *testing.T) {
 	w.must(os.Rename(w.dir, healthy))
 	files, err := os.ReadDir(healthy)
 	w.must(err)
-	tables, noticed := 0, 0
+	tables, noticed, n := 0, 0, 0
 	for _, f := range files {
 		if filepath.Ext(f.Name()) == ".ldb" {
 			tables++
@@ -110,6 +110,9 @@ func TestDamageIsNoticedOrHarmless(t *testing.T) {
 		whole, err := os.ReadFile(filepath.Join(healthy, f.Name()))
 		w.must(err)
 		for what, damaged := range damages(whole) {
+			if n++; raced && n%5 != 0 {
+				continue
+			}
 			w.must(os.CopyFS(w.dir, os.DirFS(healthy)))
 			path := filepath.Join(w.dir, f.Name())
 			if damaged == nil {

@@ -61,7 +61,7 @@ func New(kind, name string, options map[string]string, w World) (*Agent, error) 
 	o := exec.Options{
 		Preset: set.preset, Program: set.program, Model: name, More: set.args, Name: a.Model(), Account: a.Account(),
 		Environ: w.Environ, Keep: set.keep, WallMS: set.wallMS, IdleMS: set.idleMS, LingerMS: set.lingerMS,
-		Process: w.Process, Scratch: w.Scratch, Now: w.Now, Confine: w.Confine,
+		StreamBytes: w.StreamBytes, Process: w.Process, Scratch: w.Scratch, Now: w.Now, Confine: w.Confine,
 	}
 	switch kind {
 	case Exec:

@@ -22,6 +22,9 @@ type World struct {
 	Workspace string       // what a planner or perceiver may look at; empty: nothing
 	Scratch   string       // for temporary files; empty: the system's place
 	Now       func() time.Time
+
+	StreamBytes int64 // most output of an agent; 0: exec.DefaultStreamBytes
+
 	// Confine makes what is started one that may write only these files and
 	// directories; nil confines nothing.
 	Confine func(spec process.Spec, writable ...string) (process.Spec, error)

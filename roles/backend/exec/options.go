@@ -18,12 +18,12 @@ import (
 
 // Defaults for zero fields of Options.
 const (
-	DefaultWallMS   = 30 * 60_000
-	DefaultIdleMS   = 10 * 60_000
-	DefaultLingerMS = 5_000
-	maxStreamBytes  = 512 << 20
-	pipeBytes       = 1 << 20 // some programs drop what does not fit into the pipe when they exit
-	keepBytes       = 128 << 10
+	DefaultWallMS      = 30 * 60_000
+	DefaultIdleMS      = 10 * 60_000
+	DefaultLingerMS    = 5_000
+	DefaultStreamBytes = 512 << 20
+	pipeBytes          = 1 << 20 // some programs drop what does not fit into the pipe when they exit
+	keepBytes          = 128 << 10
 )
 
 // Options says how a program is driven.
@@ -42,6 +42,8 @@ type Options struct {
 	IdleMS   int64 // longest silence
 	LingerMS int64 // how long the program may stay after its terminal event
 
+	StreamBytes int64 // more output than this and it is ended as flooding
+
 	Process process.Spec // guard, grace and marker of what is started
 	Scratch string       // where temporary files go; empty: the system's place
 	Now     func() time.Time
@@ -54,6 +56,7 @@ type Options struct {
 // WithDefaults fills what was left zero.
 func (o Options) WithDefaults() Options {
 	o.WallMS, o.IdleMS, o.LingerMS = orDefault(o.WallMS, DefaultWallMS), orDefault(o.IdleMS, DefaultIdleMS), orDefault(o.LingerMS, DefaultLingerMS)
+	o.StreamBytes = orDefault(o.StreamBytes, DefaultStreamBytes)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -77,7 +80,7 @@ func (o Options) Spec(t cli.Task, scratch string) process.Spec {
 	spec.Env = o.env(t)
 	spec.WallMS, spec.IdleMS = o.WallMS, o.IdleMS
 	spec.Session, spec.Interrupt = true, o.Preset.Interrupt
-	spec.MaxOutputBytes, spec.FullBytes, spec.KeepBytes, spec.Full = maxStreamBytes, maxStreamBytes, keepBytes, nil
+	spec.MaxOutputBytes, spec.FullBytes, spec.KeepBytes, spec.Full = o.StreamBytes, o.StreamBytes, keepBytes, nil
 	spec.PipeBytes = pipeBytes
 	if t.Marker != "" {
 		spec.Marker = t.Marker
