@@ -79,6 +79,10 @@ echo '{"end":"submit","summary":"it greets"}'
 					t.Errorf("%d × %s, want %d", got, kind, want)
 				}
 			}
+			rows, _ := costs(t, p.root, "role")
+			if planner, reviewer := rows["planner"].ModelCalls, rows["code-reviewer"].ModelCalls; planner != 7 || reviewer != 2 {
+				t.Errorf("%d questions of the planner are counted, want 7; %d of the reviewer, want 2", planner, reviewer)
+			}
 			p.shown(t, srv)
 			p.clean()
 		})
