@@ -28,7 +28,7 @@ func (p *codeProject) reportOf(ctx context.Context, b *blackboard.Board, g black
 	err := b.View(ctx, func(s *blackboard.State) error {
 		for t := range s.Tasks() {
 			switch {
-			case t.Goal != g.ID || t.For != message.Coder:
+			case t.Goal != g.ID || t.For != message.Coder || t.Status == blackboard.Void: // a draft of a refused plan was never work
 			case t.Status == blackboard.Merged:
 				r.merged = append(r.merged, t)
 			default:
