@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -83,7 +84,58 @@ func (a *app) guardOf(ctx context.Context, b *blackboard.Board, cfg config.Confi
 func (g *checkoutGuard) file() string { return filepath.Join(g.board.GoalDir(g.goal), "checkout.json") }
 
 func (g *checkoutGuard) now(ctx context.Context) (workspace.Fingerprint, error) {
-	return g.project.repo.Fingerprint(ctx, func(ref string) bool { return ref == g.project.ref })
+	f, err := g.project.repo.Fingerprint(ctx, func(ref string) bool { return ref == g.project.ref })
+	if err != nil {
+		return f, err
+	}
+	f.Refs[g.project.ref], err = g.integration(ctx)
+	return f, err
+}
+
+// asMerged stands for an integration branch that is where the log says.
+const asMerged = "as merged"
+
+// integration is where somebody else moved the integration branch, or asMerged.
+// The branch may be moved by a merge between the looks at it and at the log, so
+// a difference is looked at again.
+func (g *checkoutGuard) integration(ctx context.Context) (string, error) {
+	start, err := g.project.repo.At(ctx, startRef(g.goal))
+	if err != nil {
+		return "", err
+	}
+	var at workspace.Commit
+	for range 5 {
+		if at, err = g.project.repo.At(ctx, g.project.ref); err != nil {
+			return "", err
+		}
+		expected, err := mergedAt(ctx, g.board, string(start))
+		if err != nil {
+			return "", err
+		}
+		if slices.Contains(expected, string(at)) {
+			return asMerged, nil
+		}
+	}
+	return string(at), nil
+}
+
+// mergedAt are the commits the integration branch may be at, as the log has it:
+// the last merge, or where the goal began when there was none since, and a
+// merge that has begun.
+func mergedAt(ctx context.Context, b *blackboard.Board, start string) (expected []string, err error) {
+	last, seq := start, uint64(0)
+	err = b.View(ctx, func(s *blackboard.State) error {
+		for t := range s.Tasks() {
+			if m := t.Review.Merge; m != nil {
+				expected = append(expected, m.To)
+			}
+			if t.Status == blackboard.Merged && t.Review.MergedAs != "" && t.Changed.Seq > seq {
+				last, seq = t.Review.MergedAs, t.Changed.Seq
+			}
+		}
+		return nil
+	})
+	return append(expected, last), err
 }
 
 func (g *checkoutGuard) keep(f workspace.Fingerprint) error {
@@ -110,6 +162,9 @@ func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 	now, err := g.now(ctx)
 	if err != nil {
 		return fmt.Errorf("look at the main checkout: %w", err)
+	}
+	if now.Refs[g.project.ref] == asMerged {
+		g.last.Refs[g.project.ref] = asMerged // a merge on top of what somebody moved is no drift
 	}
 	drift := g.last.Drift(now)
 	if len(drift) == 0 {
