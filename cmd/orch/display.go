@@ -62,7 +62,7 @@ func (d *display) lines(m message.Message) []string {
 		d.cost += b.Cost
 		return d.ended(b)
 	}
-	return d.interruptions(m)
+	return append(d.interruptions(m), d.coding(m)...)
 }
 
 // interruptions are the lines for what stops or endangers a run.

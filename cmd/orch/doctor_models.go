@@ -83,6 +83,8 @@ func whatRoleUses(cfg config.Config, in message.UserInput, c roles.Contract) str
 		return "arithmetic; next moves after giving up from " + titles(chain)
 	case len(chain) == 0 && c.Resident:
 		return "code only, resident"
+	case len(chain) == 0 && (c.Role == message.Coder || c.Role == message.CodeReviewer):
+		return "nobody: --profile code needs models." + string(c.Role)
 	case len(chain) == 0:
 		return "playbook"
 	}

@@ -35,7 +35,7 @@ func allRoles(in message.UserInput) []message.Role {
 // written: what the configuration says, what is found on the machine where it
 // says nothing, a playbook otherwise.
 func (a *app) resolve(ctx context.Context, root string, cfg config.Config, in message.UserInput) (message.UserInput, error) {
-	declares := in.Playbook == "" && playbook.Declares(in.Text) // to remember it takes no thinking
+	declares := in.Playbook == "" && in.Profile != codeProfile && playbook.Declares(in.Text) // to remember it takes no thinking
 	if in.Playbook == "" && !declares && !choose.Configured(cfg) {
 		if found := look(ctx); len(found) > 0 {
 			in = a.take(cfg, in, found[0])
@@ -43,6 +43,9 @@ func (a *app) resolve(ctx context.Context, root string, cfg config.Config, in me
 	}
 	if err := checkModels(cfg, in); err != nil || declares {
 		return in, err
+	}
+	if in.Profile == codeProfile {
+		return in, codeIsPossible(cfg, in)
 	}
 	return in, a.checkPlaybook(root, cfg, in)
 }

@@ -86,7 +86,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 			return err
 		}
 		if f.profile == codeProfile {
-			if err := errors.Join(checkCode(ctx, root, cfg.Code, f), codeIsPossible(cfg, in)); err != nil {
+			if err := checkCode(ctx, root, cfg.Code, f); err != nil {
 				return err
 			}
 		}
