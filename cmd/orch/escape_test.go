@@ -210,6 +210,9 @@ func TestNoEscapeFromTheWorkspace(t *testing.T) {
 			t.Errorf("%s: %s", e.name, harm)
 		}
 	}
+	if !strings.Contains(text, "[confined: ") {
+		t.Error("nobody tells the model why it may not write")
+	}
 	if t.Failed() {
 		t.Log(text)
 	}

@@ -50,6 +50,9 @@ func (s *ShellInput) run(ctx context.Context, b *Box) Result {
 	return b.command(ctx, spec)
 }
 
+// confinedNote explains to who made a call what the system's words do not.
+const confinedNote = "[confined: only the project, $TMPDIR and caches can be written]\n"
+
 // command runs a process and puts its end into a Result.
 func (b *Box) command(ctx context.Context, spec process.Spec) Result {
 	if spec.KeepBytes <= 0 {
@@ -58,6 +61,9 @@ func (b *Box) command(ctx context.Context, spec process.Spec) Result {
 	spec.Env = b.env(spec.Env)
 	p := process.Run(ctx, spec)
 	r := Result{Exit: p.Exit, Output: kept(p), Truncated: p.Truncated, Ended: p.Why(), Leftovers: len(p.Leftovers)}
+	if p.Exit != 0 && spec.Confine != nil && bytes.Contains(r.Output, []byte("Read-only file system")) {
+		r.Output = append(r.Output, confinedNote...)
+	}
 	switch {
 	case p.Err != nil:
 		r.Exit, r.Infra = -1, p.Err.Error()

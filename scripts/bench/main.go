@@ -77,6 +77,7 @@ var bars = []bar{
 	{8, "full replay", measureReplay},
 	{9, "idle orch run", measureIdle},
 	{10, "audit of a long log", measureAudit},
+	{11, "a confined call", measureConfine},
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {

@@ -58,6 +58,7 @@ type run struct {
 	opt     exec.Options
 	task    cli.Task
 	scratch string
+	mode    cli.Access // of its own rules; what a question is answered by is the task's
 	stderr  cli.Tail
 	lines   *cli.Lines
 
@@ -80,6 +81,7 @@ func (r *run) do(ctx context.Context) (cli.Result, error) {
 	if err != nil {
 		return cli.Result{}, err
 	}
+	r.mode = r.opt.Access(r.task, spec)
 	go func() {
 		p := process.Run(running, spec)
 		inR.CloseWithError(io.ErrClosedPipe)
@@ -104,7 +106,7 @@ func (r *run) do(ctx context.Context) (cli.Result, error) {
 	r.terminals.close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	res := r.result(p, spec.Argv)
+	res := r.result(p, spec)
 	if ctx.Err() != nil && !r.seen.Done {
 		return res, context.Cause(ctx)
 	}
@@ -123,9 +125,9 @@ func (r *run) spec(in io.Reader, out io.Writer) (process.Spec, error) {
 	return r.opt.Confined(r.task, r.scratch, spec)
 }
 
-func (r *run) result(p process.Result, argv []string) cli.Result {
+func (r *run) result(p process.Result, spec process.Spec) cli.Result {
 	res := r.seen.Result
-	res.Argv, res.Exit, res.DurationMS = argv, p.Exit, p.DurationMS
+	res.Argv, res.Confined, res.Exit, res.DurationMS = spec.Argv, exec.Layers(spec), p.Exit, p.DurationMS
 	res.Leftovers, res.Survivors = len(p.Leftovers), len(p.Survivors)
 	return res
 }
@@ -173,7 +175,7 @@ func (r *run) began(hello protocol.InitializeResponse, session protocol.NewSessi
 
 // configure sets the mode that fits the task's access, and the model.
 func (r *run) configure(ctx context.Context, conn *protocol.Connection, session protocol.NewSessionResponse) error {
-	want := r.opt.Preset.Modes[r.access()]
+	want := r.opt.Preset.Modes[r.mode]
 	if session.Modes != nil && want != "" && string(session.Modes.CurrentModeId) != want {
 		for _, m := range session.Modes.AvailableModes {
 			if string(m.Id) != want {

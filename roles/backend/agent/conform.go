@@ -101,6 +101,7 @@ func (c *conformance) all(ctx context.Context) {
 		{name: "long prompt", run: c.long, say: fakemodel.Reply{Text: "all done"}},
 		{name: "structured answer", run: c.structured, say: fakemodel.Reply{Text: `{"status":"completed","output":"it is done"}`}},
 		{name: "runs a tool", run: c.tool},
+		{name: "stays inside", run: c.inside},
 		{name: "leaves nothing", run: c.leaves},
 		{name: "stops when told", run: c.stops, say: fakemodel.Reply{Fault: fakemodel.Fault{Kind: fakemodel.Silent}}},
 		{name: "no output", run: c.silent, say: fakemodel.Reply{Fault: fakemodel.Fault{Kind: fakemodel.Silent}}},

@@ -140,6 +140,27 @@ func (c *conformance) tool(ctx context.Context, p *place) (string, error) {
 	return fmt.Sprintf("%d call seen, tokens %d in %d out", res.Calls, res.Usage.InputTokens, res.Usage.OutputTokens), nil
 }
 
+// inside has the agent's shell write beside the workspace. Where nothing confines
+// it, only its own limits stand before that, which is not what is tried here.
+func (c *conformance) inside(ctx context.Context, p *place) (string, error) {
+	line := "echo hi > made.txt; echo hi > " + filepath.Join(p.root, "outside.txt") + "; true"
+	res, err := p.run(ctx, nil, Task{Prompt: asksTool + "\nCOMMAND: " + line + "\n", Access: cli.Full})
+	if err != nil {
+		return "", err
+	}
+	_, out := os.Stat(filepath.Join(p.root, "outside.txt"))
+	_, in := os.Stat(filepath.Join(p.dir, "made.txt"))
+	switch {
+	case in != nil:
+		return "", fmt.Errorf("its shell was not used: %w", in)
+	case res.Confined == "":
+		return "nothing confines it here", nil
+	case out == nil:
+		return "", fmt.Errorf("it wrote beside its workspace, confined by %s", res.Confined)
+	}
+	return "confined by " + res.Confined, nil
+}
+
 // leaves has the agent's shell start what outlives the agent.
 func (c *conformance) leaves(ctx context.Context, p *place) (string, error) {
 	line := "setsid sleep 86401 >/dev/null 2>&1 & sleep 86402 >/dev/null 2>&1 & echo hi > made.txt"

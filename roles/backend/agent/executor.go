@@ -141,6 +141,9 @@ func transcript(res Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "argv: %q\nsession: %s\nversion: %s\nduration: %d ms\ntokens: %d in (%d cached), %d out\n",
 		res.Argv, res.Session, res.Version, res.DurationMS, res.Usage.InputTokens, res.Usage.CachedTokens, res.Usage.OutputTokens)
+	if res.Confined != "" {
+		fmt.Fprintf(&b, "confined by: %s\n", res.Confined)
+	}
 	if res.Cost != nil {
 		fmt.Fprintf(&b, "cost: %g USD\n", *res.Cost)
 	}

@@ -109,6 +109,27 @@ func (o Options) Confined(t cli.Task, scratch string, spec process.Spec) (proces
 	return o.Confine(spec, may...)
 }
 
+// Layers are what confines a process; empty: nothing does.
+func Layers(spec process.Spec) string {
+	if spec.Confine == nil {
+		return ""
+	}
+	return spec.Confine.Layers.String()
+}
+
+// Access is how far a program goes by its own rules. One whose own confinement
+// does not work inside of ours has none of its own then: ours holds what the
+// task may do.
+func (o Options) Access(t cli.Task, spec process.Spec) cli.Access {
+	switch {
+	case o.Preset.Boxes && spec.Confine != nil:
+		return cli.Full
+	case t.Access == "":
+		return cli.Workspace
+	}
+	return t.Access
+}
+
 // state is what the program keeps in a home, made if it is not there.
 func (o Options) state(home string) ([]string, error) {
 	var all []string

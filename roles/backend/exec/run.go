@@ -42,10 +42,7 @@ func (r *Runner) Run(ctx context.Context, t cli.Task) (cli.Result, error) {
 // call makes the files and arguments of one run.
 func (r *Runner) call(dir string, t cli.Task) (cli.Call, string, error) {
 	p := r.opt.Preset
-	c := cli.Call{Model: r.opt.Model, Access: t.Access, More: r.opt.More, Last: filepath.Join(dir, "last.txt"), Usage: filepath.Join(dir, "usage.json")}
-	if c.Access == "" {
-		c.Access = cli.Workspace
-	}
+	c := cli.Call{Model: r.opt.Model, More: r.opt.More, Last: filepath.Join(dir, "last.txt"), Usage: filepath.Join(dir, "usage.json")}
 	prompt := t.Prompt
 	if t.Schema != nil && p.SchemaArg {
 		c.Schema, c.Inline = filepath.Join(dir, "schema.json"), string(t.Schema.JSON)
@@ -103,7 +100,7 @@ func (r *run) do(ctx context.Context, c cli.Call, stdin string) (cli.Result, err
 		parser.Exit(p.Exit)
 	}
 	r.files(c)
-	res := r.result(p, spec.Argv)
+	res := r.result(p, spec)
 	if ctx.Err() != nil && !r.seen.Done {
 		return res, context.Cause(ctx)
 	}
@@ -115,11 +112,16 @@ func (r *run) spec(c cli.Call, stdin string) (process.Spec, error) {
 	spec := r.opt.Spec(r.task, r.dir)
 	p := r.opt.Preset
 	spec.Env = append(spec.Env, cli.ResultEnv+"="+c.Last)
+	spec, err := r.opt.Confined(r.task, r.dir, spec)
+	if err != nil {
+		return spec, err
+	}
+	c.Access = r.opt.Access(r.task, spec)
 	spec.Argv = append([]string{r.opt.Program}, p.Args(c)...)
 	if p.Way == cli.Stdin {
 		spec.Stdin = strings.NewReader(stdin)
 	}
-	return r.opt.Confined(r.task, r.dir, spec)
+	return spec, nil
 }
 
 // answerFile lets a command of a person's own put its answer into a file
@@ -148,9 +150,9 @@ func (r *run) files(c cli.Call) {
 	}
 }
 
-func (r *run) result(p process.Result, argv []string) cli.Result {
+func (r *run) result(p process.Result, spec process.Spec) cli.Result {
 	res := r.seen.Result
-	res.Argv = shown(argv, r.task.Prompt)
+	res.Argv, res.Confined = shown(spec.Argv, r.task.Prompt), Layers(spec)
 	res.Exit, res.DurationMS = p.Exit, p.DurationMS
 	res.Leftovers, res.Survivors = len(p.Leftovers), len(p.Survivors)
 	return res

@@ -44,6 +44,10 @@ type Preset struct {
 
 	WriteFiles []string // JSON files of its own state, relative to HOME
 
+	// Boxes says that it confines its tools itself, which does not work inside of
+	// our confinement: there it is told not to.
+	Boxes bool
+
 	Interrupt bool // ask it to end with SIGINT: it leaves its tool running on SIGTERM
 	SchemaArg bool // it can be told the schema of the answer
 	CostTold  bool // its output states a cost

@@ -35,7 +35,7 @@ func claudePreset() Preset {
 
 func codexPreset() Preset {
 	return Preset{
-		Name: "codex", Program: "codex", Title: "OpenAI Codex", Way: Stdin, Parser: newCodex, SchemaArg: true, Interrupt: true,
+		Name: "codex", Program: "codex", Title: "OpenAI Codex", Way: Stdin, Parser: newCodex, SchemaArg: true, Interrupt: true, Boxes: true,
 		Args: func(c Call) []string {
 			args := []string{"exec", "--json", "--skip-git-repo-check"}
 			switch c.Access {

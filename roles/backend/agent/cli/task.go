@@ -105,9 +105,10 @@ type Result struct {
 	Argv       []string // what was run, the prompt left out
 	Exit       int
 	DurationMS int64
-	Leftovers  int // processes that outlived the agent and were ended
-	Survivors  int // processes that could not be ended; 0 unless the system refused
-	Unknown    int // lines and events nobody understood
+	Confined   string // by which layers; empty: not at all
+	Leftovers  int    // processes that outlived the agent and were ended
+	Survivors  int    // processes that could not be ended; 0 unless the system refused
+	Unknown    int    // lines and events nobody understood
 }
 
 // Bounds of what a run keeps.
