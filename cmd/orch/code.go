@@ -96,14 +96,11 @@ func checkCode(ctx context.Context, root string, cfg config.Code, f runFlags) er
 	return nil
 }
 
-// startRef is the commit of the integration branch a coding goal began at.
-func startRef(goal message.GoalID) string { return fmt.Sprintf("refs/orch/%s/start", goal) }
-
 // start makes the integration branch if it is not there, and notes where the
 // goal begins. Once that is noted, it does nothing: a branch that is gone later
 // is not made anew behind a person's back.
 func (p *codeProject) start(ctx context.Context, goal message.GoalID) error {
-	if began, err := p.repo.At(ctx, startRef(goal)); err != nil || began != "" {
+	if began, err := p.repo.At(ctx, workspace.StartRef(goal)); err != nil || began != "" {
 		return err
 	}
 	head, err := p.repo.Head(ctx)
@@ -114,16 +111,13 @@ func (p *codeProject) start(ctx context.Context, goal message.GoalID) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.repo.EnsureBranch(ctx, startRef(goal), at)
+	_, err = p.repo.EnsureBranch(ctx, workspace.StartRef(goal), at)
 	return err
 }
 
 // Base is the commit new work begins at: what is integrated so far.
-func (p *codeProject) Base(ctx context.Context) (string, error) {
-	at, err := p.repo.At(ctx, p.ref)
-	if err == nil && at == "" {
-		err = fmt.Errorf("the branch %s is gone", strings.TrimPrefix(p.ref, "refs/heads/"))
-	}
+func (p *codeProject) Base(ctx context.Context, goal message.GoalID) (string, error) {
+	at, err := p.repo.Intact(ctx, goal, p.ref)
 	return string(at), err
 }
 

@@ -56,7 +56,7 @@ func (i *integrated) checkout(ctx context.Context) error {
 	if i.head != "" {
 		return nil
 	}
-	head, err := i.project.Base(ctx)
+	head, err := i.project.Base(ctx, i.goal)
 	if err != nil {
 		return err
 	}
@@ -84,12 +84,12 @@ func (i *integrated) change(ctx context.Context) (string, error) {
 	if err := i.checkout(ctx); err != nil {
 		return "", err
 	}
-	start, err := i.project.repo.At(ctx, startRef(i.goal))
+	start, err := i.project.repo.At(ctx, workspace.StartRef(i.goal))
 	if err != nil {
 		return "", err
 	}
 	if start == "" {
-		return "", fmt.Errorf("nothing says where %s began: %s is gone", i.goal, startRef(i.goal))
+		return "", fmt.Errorf("nothing says where %s began: %s is gone", i.goal, workspace.StartRef(i.goal))
 	}
 	diff, err := i.project.repo.Diff(ctx, start, i.head)
 	return string(diff), err

@@ -179,6 +179,9 @@ func (p *pair) messages(kind string) (bodies []map[string]any) {
 		p.t.Fatal(err)
 	}
 	for line := range strings.Lines(string(raw)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
 		var m struct {
 			Type string         `json:"type"`
 			Body map[string]any `json:"payload"`

@@ -139,8 +139,15 @@ func subject(t blackboard.Task) string {
 
 // ask stops the goal of a merge that could not be made until a person has looked.
 func (i *Integrator) ask(ctx context.Context, t blackboard.Task, why error) error {
+	reason := fmt.Sprintf("%s could not be merged: %v", t.ID, why)
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](why); ok {
+		reason += ". " + h.Hint()
+	}
 	_, err := i.Board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: t.Goal, Subject: string(t.ID), Cause: t.OutcomeRef.ID,
-		Body: message.CheckpointReached{Name: Checkpoint, Reason: fmt.Sprintf("%s could not be merged: %v", t.ID, why)}})
+		Body: message.CheckpointReached{Name: Checkpoint, Reason: reason}})
 	if err != nil {
 		return fmt.Errorf("say that %s could not be merged: %w", t.ID, err)
 	}

@@ -50,7 +50,7 @@ type Starter struct {
 // step makes what is decided here.
 type Worktrees interface {
 	// Base is the commit new work begins at.
-	Base(ctx context.Context) (commit string, err error)
+	Base(ctx context.Context, goal message.GoalID) (commit string, err error)
 	// Path is the worktree of a new claim.
 	Path(goal message.GoalID, task message.TaskID, coder message.AgentID, fence message.Fence) string
 }
@@ -86,7 +86,11 @@ func (s *Starter) Start(ctx context.Context, a roles.Activation) (Claim, error) 
 		return c, s.Board.Barrier(ctx, started.Seq)
 	}
 	if err := claim(ctx, &c); err != nil {
-		return Claim{}, errors.Join(err, s.End(ctx, c, End{Exit: 42, Class: message.EndAgain, Detail: "the task was taken"}))
+		detail := "the task was taken"
+		if _, ok := errors.AsType[*UnfitError](err); ok {
+			detail = err.Error()
+		}
+		return Claim{}, errors.Join(err, s.End(ctx, c, End{Exit: 42, Class: message.EndAgain, Detail: detail}))
 	}
 	return c, nil // the claim is behind StepStarting, so that is durable as well
 }
@@ -117,8 +121,8 @@ func (s *Starter) claimTask(ctx context.Context, c *Claim) error {
 	base := ""
 	if c.Activation.Key.Role == message.Coder && s.Worktrees != nil {
 		var err error
-		if base, err = s.Worktrees.Base(ctx); err != nil {
-			return fmt.Errorf("claim %s: %w", task, err)
+		if base, err = s.Worktrees.Base(ctx, c.Activation.Goal); err != nil {
+			return fmt.Errorf("claim %s: %w", task, unfit(err))
 		}
 	}
 	claimed, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {

@@ -230,6 +230,9 @@ func (s *Supervisor) begin(ctx context.Context, a roles.Activation) error {
 		return s.beaten(ctx, a, err) // another supervisor was faster
 	}
 	delete(s.lost, a.Key)
+	if no, ok := errors.AsType[*UnfitError](err); ok {
+		return s.unfit(ctx, a, no)
+	}
 	if err != nil {
 		return fmt.Errorf("start %s on %s: %w", a.Key.Role, a.Key.Subject, err)
 	}

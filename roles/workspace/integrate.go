@@ -39,12 +39,12 @@ const tries = 5
 func (in Integration) Integrate(ctx context.Context) error {
 	var moved *MovedError
 	for range tries {
-		ours, err := in.Repo.At(ctx, in.Ref)
+		ours, err := in.Repo.Intact(ctx, in.Goal, in.Ref)
 		if err != nil {
 			return err
 		}
-		if ours == "" {
-			return &NotReadyError{short(in.Ref) + " is gone", "git branch " + short(in.Ref) + " COMMIT, then: orch retry"}
+		if err := in.Repo.Free(ctx, in.Ref); err != nil {
+			return err
 		}
 		err = in.onto(ctx, ours)
 		if !errors.As(err, &moved) {

@@ -53,13 +53,11 @@ func Settle(ctx context.Context, b Board, repo string, goal message.GoalID, caus
 	if err != nil {
 		return err
 	}
-	if !done {
-		if have != m.From {
-			return &MovedError{m.Ref, m.From, have}
-		}
-		if _, err := git(ctx, repo, "update-ref", "-m", "orch: merge "+string(m.Task), m.Ref, m.To, m.From); err != nil {
-			return fmt.Errorf("move %s: %w", m.Ref, err)
-		}
+	if !done && have != m.From {
+		return &MovedError{m.Ref, m.From, have}
+	}
+	if err := moveTo(ctx, repo, goal, m, done); err != nil {
+		return fmt.Errorf("move %s: %w", m.Ref, err)
 	}
 	tree, err := git(ctx, repo, "rev-parse", "--verify", m.To+"^{tree}")
 	if err != nil {
@@ -74,6 +72,20 @@ func Settle(ctx context.Context, b Board, repo string, goal message.GoalID, caus
 		return fmt.Errorf("record the merge of %s: %w", m.Task, err)
 	}
 	return nil
+}
+
+// moveTo moves the branch, unless it was moved already, and notes it as what
+// was merged for the goal last.
+func moveTo(ctx context.Context, repo string, goal message.GoalID, m message.MergeStarting, done bool) error {
+	moves := ""
+	if !done {
+		moves = fmt.Sprintf("update %s %s %s\n", m.Ref, m.To, m.From)
+	}
+	if goal != "" {
+		moves += fmt.Sprintf("update %s %s\n", mergedRef(goal), m.To)
+	}
+	_, err := call{dir: repo, stdin: strings.NewReader(moves), args: []string{"update-ref", "-m", "orch: merge " + string(m.Task), "--stdin"}}.run(ctx)
+	return err
 }
 
 // driftCommits bounds how many commits a Merged names.

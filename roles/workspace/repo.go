@@ -102,15 +102,7 @@ func (r Repo) Ready(ctx context.Context, ref string) (Head, error) {
 		return head, &NotReadyError{fmt.Sprintf("the tree has changes that are in no commit (%s)", some(dirty)),
 			"git commit or git stash them first: workspaces are made from commits"}
 	}
-	where, err := r.checkedOut(ctx, ref)
-	if err != nil {
-		return head, err
-	}
-	if where != "" {
-		return head, &NotReadyError{fmt.Sprintf("%s is checked out in %s, and moves while work is merged", short(ref), where),
-			"git -C " + where + " switch another branch, or set code.integration_branch to another name"}
-	}
-	return head, nil
+	return head, r.Free(ctx, ref)
 }
 
 // newEnough tells whether git can merge without a working tree, which it
