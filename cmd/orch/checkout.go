@@ -99,7 +99,7 @@ const asMerged = "as merged"
 // The branch may be moved by a merge between the looks at it and at the log, so
 // a difference is looked at again.
 func (g *checkoutGuard) integration(ctx context.Context) (string, error) {
-	start, err := g.project.repo.At(ctx, startRef(g.goal))
+	start, err := g.project.repo.At(ctx, workspace.StartRef(g.goal))
 	if err != nil {
 		return "", err
 	}
