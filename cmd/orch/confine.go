@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/roles/confine"
+	"orch/roles/supervisor"
 )
 
 func newConfine(a *app) *cobra.Command {
@@ -72,7 +73,7 @@ func (a *app) confineCommand(ctx context.Context, write, readOnly, hide, argv []
 	if err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp("", "orch-confine-")
+	scratch, err := os.MkdirTemp("", supervisor.ScratchPrefix)
 	if err != nil {
 		return err
 	}

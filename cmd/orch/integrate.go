@@ -12,6 +12,7 @@ import (
 	"orch/roles/config"
 	"orch/roles/integrator"
 	"orch/roles/process"
+	"orch/roles/supervisor"
 )
 
 // integratorRole names the lock of the process that merges.
@@ -126,7 +127,7 @@ func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, comm
 	if err != nil {
 		return false, nil, err
 	}
-	scratch, err := os.MkdirTemp("", "orch-merge-")
+	scratch, err := os.MkdirTemp("", supervisor.ScratchPrefix)
 	if err != nil {
 		return false, nil, fmt.Errorf("make a directory for temporary files: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"orch/roles/config"
 	"orch/roles/confine"
 	"orch/roles/process"
+	"orch/roles/supervisor"
 	"orch/roles/tool/gate"
 )
 
@@ -241,7 +242,7 @@ func (k *keeper) hook() func(process.Spec, ...string) (process.Spec, error) {
 func (a *app) outside(ctx context.Context, cfg config.Config, root string) (hook func(process.Spec, ...string) (process.Spec, error), end func()) {
 	scratch := ""
 	made := sync.OnceValues(func() (k *keeper, err error) {
-		if scratch, err = os.MkdirTemp("", "orch-agents-"); err != nil {
+		if scratch, err = os.MkdirTemp("", supervisor.ScratchPrefix); err != nil {
 			return nil, err
 		}
 		return a.keeperOf(ctx, cfg, root, scratch, nil)

@@ -151,12 +151,12 @@ func (c *conformance) inside(ctx context.Context, p *place) (string, error) {
 	_, out := os.Stat(filepath.Join(p.root, "outside.txt"))
 	_, in := os.Stat(filepath.Join(p.dir, "made.txt"))
 	switch {
-	case in != nil:
-		return "", fmt.Errorf("its shell was not used: %w", in)
 	case res.Confined == "":
 		return "nothing confines it here", nil
 	case out == nil:
 		return "", fmt.Errorf("it wrote beside its workspace, confined by %s", res.Confined)
+	case in != nil:
+		return "its own limits refused it before it met those of " + res.Confined, nil
 	}
 	return "confined by " + res.Confined, nil
 }

@@ -143,6 +143,11 @@ func (o Options) state(home string) ([]string, error) {
 		}
 		all = append(all, dir)
 	}
+	for _, name := range o.Preset.WriteEnv {
+		if dir := lookup(o.Environ, name); filepath.IsAbs(dir) {
+			all = append(all, dir)
+		}
+	}
 	for _, name := range o.Preset.WriteFiles {
 		path := filepath.Join(home, name)
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

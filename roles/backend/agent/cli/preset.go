@@ -42,6 +42,7 @@ type Preset struct {
 	Pass  []string // names, or globs, of variables it needs, such as its key
 	Write []string // directories of its own state, relative to HOME
 
+	WriteEnv   []string // variables that name another directory of its state, where they are set
 	WriteFiles []string // JSON files of its own state, relative to HOME
 
 	// Boxes says that it confines its tools itself, which does not work inside of
