@@ -94,18 +94,38 @@ func TestWhatAPersonMustMendSuspendsTheGoal(t *testing.T) {
 	}
 }
 
-// Ten minutes in which nothing changes on the board: nobody is started, so
-// nobody asks a model.
+// Ten minutes in which nothing changes on the board, with every role on a model:
+// nobody is started, so nobody asks one. The account is used up while something
+// is to be done, or a step that asks is silent all the while.
 func TestNothingChangedMeansNoStep(t *testing.T) {
+	for name, c := range map[string]struct{ planned, silent bool }{
+		"used up before the plan": {}, "used up before the task": {planned: true},
+		"silent perceiver": {silent: true}, "silent executor": {planned: true, silent: true},
+	} {
+		t.Run(name, func(t *testing.T) { nothingChanges(t, c.planned, c.silent) })
+	}
+}
+
+func nothingChanges(t *testing.T, planned, silent bool) {
 	w := newWorld(t)
-	started := make(chan struct{}, 100)
-	p := &spawner{play: func(context.Context, Claim) End {
-		started <- struct{}{}
+	started := make(chan message.Role, 100)
+	p := &spawner{play: func(ctx context.Context, c Claim) End {
+		started <- c.Activation.Key.Role
+		if silent {
+			<-ctx.Done()
+			return End{Exit: -1, Class: message.EndInterrupted}
+		}
 		w.usedUp(w.Now().Add(time.Hour))
 		return End{Exit: 42, Class: message.EndAgain}
 	}}
 	s := w.supervisor(p)
 	thinking(&s.Starter)
+	s.LeaseMS = 3_600_000 // a living step renews its lease; this one has no heart
+	want := message.Perceiver
+	if planned {
+		w.plan(&s.Starter)
+		want = message.Executor
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	turns := 0
 	looked := make(chan struct{}, 1)
@@ -125,7 +145,9 @@ func TestNothingChangedMeansNoStep(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	<-started
+	if role := <-started; role != want {
+		t.Errorf("%s was started, want %s", role, want)
+	}
 	<-looked
 	stop()
 	<-done
