@@ -63,94 +63,118 @@ func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string
 	return nil
 }
 
+// stepMaker puts together what one step may use.
+type stepMaker struct {
+	*app
+	board *blackboard.Board
+	cfg   config.Config
+	claim supervisor.Claim
+
+	world  stepWorld
+	input  message.UserInput // of the goal
+	rules  []gate.Rule       // permissions
+	keep   *keeper           // nil when nothing is confined
+	heart  *step.Heart
+	spec   process.Spec // of tools and checks, confined to the project
+	apart  process.Spec // of what has no business in the project: the scratch is all it may write
+	agents agent.World
+	whole  *integrated // what a coding goal has merged, for the role that judges it
+}
+
 // stepEnv gives a step all it may use.
 func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, stop context.CancelCauseFunc) (stepWorld, error) {
-	root := b.Root()
-	meter, input, err := a.stepMeter(ctx, b, cfg, c, stop)
+	m := &stepMaker{app: a, board: b, cfg: cfg, claim: c, heart: &step.Heart{}}
+	var err error
+	if m.world.meter, m.input, err = a.stepMeter(ctx, b, cfg, c, stop); err != nil {
+		return stepWorld{}, err
+	}
+	if err := m.processes(ctx); err != nil {
+		return stepWorld{}, err
+	}
+	think, err := a.thinking(cfg, m.input, c.Activation.Key.Role, m.world.meter, m.agents)
 	if err != nil {
 		return stepWorld{}, err
 	}
-	scratch, err := stepScratch(c.Marker)
+	code, err := a.codeEnv(ctx, b, cfg, c, m.input, m.world.meter, m.agents, m.world.ears, m.keep)
 	if err != nil {
 		return stepWorld{}, err
 	}
-	values, err := os.ReadFile(filepath.Join(b.Dir(), "values.md"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return stepWorld{}, fmt.Errorf("read values.md: %w", err)
-	}
-	spec, err := a.processSpec(cfg, c)
-	if err != nil {
+	if err := m.fill(think); err != nil {
 		return stepWorld{}, err
+	}
+	m.world.Code = code
+	return m.world, nil
+}
+
+// processes settles how and where the step's commands and agents run.
+func (m *stepMaker) processes(ctx context.Context) (err error) {
+	root, role := m.board.Root(), m.claim.Activation.Key.Role
+	m.world.ears = &step.Ears{}
+	if m.world.scratch, err = stepScratch(m.claim.Marker); err != nil {
+		return err
+	}
+	spec, err := m.processSpec(m.cfg, m.claim)
+	if err != nil {
+		return err
 	}
 	// Output is progress: while a command says something, its task stays claimed.
-	heart := &step.Heart{}
-	spec.OnOutput = func([]byte) { heart.Beat("output") }
-	world := stepWorld{meter: meter, scratch: scratch, ears: &step.Ears{}}
-	if err := world.listen(ctx, c.Activation.Key.Role, c.Marker, &spec); err != nil {
-		return stepWorld{}, err
+	spec.OnOutput = func([]byte) { m.heart.Beat("output") }
+	if err := m.world.listen(ctx, role, m.claim.Marker, &spec); err != nil {
+		return err
 	}
-	rules, err := a.goalRules(ctx, b, cfg, c.Activation.Goal)
-	if err != nil {
-		return stepWorld{}, err
+	if m.rules, err = m.goalRules(ctx, m.board, m.cfg, m.claim.Activation.Goal); err != nil {
+		return err
 	}
-	keep, err := a.keeperOf(ctx, cfg, root, scratch, rules)
-	if err != nil {
-		return stepWorld{}, err
+	if m.keep, err = m.keeperOf(ctx, m.cfg, root, m.world.scratch, m.rules); err != nil {
+		return err
 	}
-	agents := agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: scratch, Now: time.Now, Confine: keep.hook()}
-	apart, err := keep.around(spec) // from the project: its scratch is all it may write
-	if err != nil {
-		return stepWorld{}, err
+	m.agents = agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: m.world.scratch, Now: time.Now, Confine: m.keep.hook()}
+	if m.apart, err = m.keep.around(spec); err != nil {
+		return err
 	}
-	whole, err := a.judgedWhole(ctx, b, cfg, c, scratch, apart)
-	if err != nil {
-		return stepWorld{}, err
+	if m.whole, err = m.judgedWhole(ctx, m.board, m.cfg, m.claim, m.world.scratch, m.apart); err != nil {
+		return err
 	}
-	if whole != nil {
-		agents.Workspace = whole.dir
+	if m.whole != nil {
+		m.agents.Workspace = m.whole.dir
 	}
-	think, err := a.thinking(cfg, input, c.Activation.Key.Role, meter, agents)
-	if err != nil {
-		return stepWorld{}, err
-	}
-	code, err := a.codeEnv(ctx, b, cfg, c, input, meter, agents, world.ears, keep)
-	if err != nil {
-		return stepWorld{}, err
-	}
-	files := b.FilesDir(c.Activation.Goal)
+	files := m.board.FilesDir(m.claim.Activation.Goal)
 	if err := os.MkdirAll(files, 0o755); err != nil {
-		return stepWorld{}, fmt.Errorf("make a place for what commands leave: %w", err)
+		return fmt.Errorf("make a place for what commands leave: %w", err)
 	}
-	if spec, err = keep.around(spec, root, files); err != nil { // of tools and checks; agents ask for more
-		return stepWorld{}, err
+	m.spec, err = m.keep.around(spec, root, files)
+	return err
+}
+
+// fill makes the step's environment of all that is settled.
+func (m *stepMaker) fill(think thoughts) error {
+	values, err := os.ReadFile(filepath.Join(m.board.Dir(), "values.md"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read values.md: %w", err)
 	}
-	box, err := a.box(b, c, cfg, scratch, spec, rules)
+	box, err := m.box(m.board, m.claim, m.cfg, m.world.scratch, m.spec, m.rules)
 	if err != nil {
-		return stepWorld{}, err
+		return err
 	}
-	redact := blackboard.NewRedactor(os.Environ())
 	clock := supervisor.SystemClock{}
-	checks := check.Env{Workspace: root, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact}
-	world.Env = &step.Env{
-		Board: b, Key: c.Activation.Key, Goal: c.Activation.Goal, Agent: c.Agent, Fence: c.Fence,
+	root := m.board.Root()
+	checks := check.Env{Workspace: root, WallMS: m.cfg.Limits.CheckWallMS, Process: m.spec, Redact: blackboard.NewRedactor(os.Environ())}
+	m.world.Env = &step.Env{
+		Board: m.board, Key: m.claim.Activation.Key, Goal: m.claim.Activation.Goal, Agent: m.claim.Agent, Fence: m.claim.Fence,
 		Workspace: root, Values: string(values),
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
-		PlannedBy: think.planned, Code: code,
-		Box: box,
-		Checks: func(ctx context.Context, ch check.Check) check.Verdict {
-			return check.Run(ctx, ch, checks)
-		},
-		Heart:    heart,
-		Lease:    func() message.Lease { return supervisor.NewLease(clock, cfg.Limits.LeaseMS) },
-		Settings: step.SettingsOf(b.Dir(), gitDirsOf(root)...),
-		Clock:    clock, IDs: journal.UUIDs{}, Config: cfg,
-		Log: func(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) },
+		PlannedBy: think.planned, Box: box, Heart: m.heart,
+		Checks:   func(ctx context.Context, ch check.Check) check.Verdict { return check.Run(ctx, ch, checks) },
+		Lease:    func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
+		Settings: step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
+		Clock:    clock, IDs: journal.UUIDs{}, Config: m.cfg,
+		Log: func(format string, args ...any) { fmt.Fprintf(m.err, format+"\n", args...) },
 	}
-	if whole != nil {
-		checks.Process = apart
-		world.Env.Checks, world.Env.Change = whole.checks(checks), whole.change
+	if m.whole != nil {
+		checks.Process = m.apart
+		m.world.Checks, m.world.Change = m.whole.checks(checks), m.whole.change
 	}
-	return world, nil
+	return nil
 }
 
 // processSpec bounds every command a step starts.

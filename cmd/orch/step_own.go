@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+	"orch/roles"
+	"orch/roles/config"
+	"orch/roles/step"
+	"orch/roles/supervisor"
+)
+
+// ownStep is a step without a supervisor: it tidies up, picks, claims, acts and
+// closes by itself.
+func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error {
+	root, err := a.root()
+	if err != nil {
+		return err
+	}
+	if err := checkTrust(ctx, root); err != nil {
+		return err
+	}
+	cfg, err := a.config(root)
+	if err != nil {
+		return err
+	}
+	c, st, err := a.pick(ctx, root, cfg, role, f.subject)
+	if err != nil {
+		return err
+	}
+	defer st.Board.Close()
+	b, err := a.openAt(root, stepIdentity(c.Agent, role))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := a.adopt(ctx, b.Board, &c); err != nil {
+		return err
+	}
+	guard, err := a.guardOf(ctx, b.Board, cfg, c)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	report, acted := a.act(ctx, b.Board, root, c)
+	if guard != nil {
+		acted = errors.Join(acted, guard.look(context.WithoutCancel(ctx), c))
+	}
+	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
+		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return errors.Join(asStepExit(acted), st.End(closing, c, end))
+}
+
+func classOf(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return message.EndInterrupted
+	case step.ExitCode(err) == step.ExitDone:
+		return message.EndDone
+	case errors.Is(err, step.ErrMoved):
+		return message.EndMoved
+	case step.ExitCode(err) == step.ExitAgain:
+		return message.EndAgain
+	}
+	return message.EndCrash
+}
+
+// pick claims what is due for a role, as a supervisor of its own.
+func (a *app) pick(ctx context.Context, root string, cfg config.Config, role message.Role, subject string) (supervisor.Claim, *supervisor.Starter, error) {
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}, Via: "step"}))
+	if err != nil {
+		return supervisor.Claim{}, nil, err
+	}
+	policy := roles.PolicyOf(cfg)
+	policy.Thinks = thinksOf(cfg)
+	policy.MemoryResident = memoryServed(root)
+	policy.Boot, _ = supervisor.SystemClock{}.Awake()
+	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
+		Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}
+	c := supervisor.Claim{}
+	if role == message.Coder {
+		st.Worktrees, err = a.worktrees(ctx, b, cfg)
+	}
+	if err == nil {
+		c, err = a.pickWith(ctx, st, cfg, role, subject)
+	}
+	if err != nil {
+		return c, nil, errors.Join(err, b.Close())
+	}
+	return c, st, nil
+}
+
+func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, cfg config.Config, role message.Role, subject string) (supervisor.Claim, error) {
+	said, err := st.Housekeep(ctx, &supervisor.Processes{})
+	if told := supervisor.Escalate(ctx, st.Board, a.hooks(st.Board, cfg), said); told != nil {
+		a.warn(told)
+	}
+	if err != nil {
+		return supervisor.Claim{}, err
+	}
+	var due []roles.Activation
+	open := 0
+	err = st.Board.View(ctx, func(s *blackboard.State) error {
+		due = roles.Due(s, st.Policy, time.Now())
+		open = len(s.OpenGoals())
+		return nil
+	})
+	if err != nil {
+		return supervisor.Claim{}, err
+	}
+	due = slices.DeleteFunc(due, func(d roles.Activation) bool {
+		return d.Key.Role != role || subject != "" && d.Key.Subject != subject || d.NotBefore.After(time.Now())
+	})
+	for _, d := range due {
+		c, err := st.Start(ctx, d)
+		if errors.Is(err, supervisor.ErrNotDue) || supervisor.Refused(err) {
+			continue
+		}
+		return c, err
+	}
+	if subject != "" {
+		return supervisor.Claim{}, usagef("orch status, orch why "+subject, "nothing is due for %s on %s", role, subject)
+	}
+	if open > 0 {
+		return supervisor.Claim{}, &exitError{code: exitAgain}
+	}
+	fmt.Fprintln(a.err, "idle: no goal is open")
+	return supervisor.Claim{}, &exitError{code: exitOK}
+}
