@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo demo-memory test test-race test-clis report-shot bench bench-memory torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race test-clis report-shot pair-history bench bench-memory torture lint docs cross clean
 
 build: $(BIN)
 
@@ -60,6 +60,12 @@ test-clis: build
 # at. Needs a Chromium; not part of CI. make report-shot SHOTS=dir
 report-shot: build
 	ORCH=$(CURDIR)/$(BIN) sh scripts/report-shot.sh $(SHOTS)
+
+# Consecutive released versions of a Go module through the coding profile, with
+# one coder and with six: in the end the branch has exactly the last version's
+# tree. Needs the module proxy or its cache; not part of CI.
+pair-history: build
+	ORCH=$(CURDIR)/$(BIN) sh scripts/pair-history.sh
 
 # Writes the generated pages; a test checks that they are current.
 docs:

@@ -113,7 +113,9 @@ type ReviewVerdict struct {
 	Blockers      []Blocker  `json:"blockers"`
 	Concerns      []string   `json:"concerns"`
 	PriorFeedback []Feedback `json:"prior_feedback"`
-	AnomalyLogged bool       `json:"anomaly_logged"`
+	// Accepted are findings of code that the reviewer says the task demands, as file:line: what.
+	Accepted      []string `json:"accepted,omitempty"`
+	AnomalyLogged bool     `json:"anomaly_logged"`
 }
 
 // Crosschecked is a second opinion by another model.

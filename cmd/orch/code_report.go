@@ -84,6 +84,9 @@ func (r codeReport) markdown() string {
 	for _, t := range r.merged {
 		fmt.Fprintf(&b, "| `%.12s` | %s | %s | %s | %s | %d |\n", t.Review.MergedAs, cell(t.Intent), t.Agent, cell(t.SpecRef), cell(t.DoneWhen), t.Review.CyclesTotal+1)
 	}
+	if accepted := r.accepted(); len(accepted) > 0 {
+		fmt.Fprintf(&b, "\n## What code found about tests, and the reviewer said the task demands\n\n| commit | finding |\n|---|---|\n%s", strings.Join(accepted, ""))
+	}
 	if len(r.others) > 0 {
 		fmt.Fprintf(&b, "\n## Not merged\n\n| task | status | why |\n|---|---|---|\n")
 	}
@@ -91,6 +94,19 @@ func (r codeReport) markdown() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(t.Intent), t.Status, cell(t.BlockedReason))
 	}
 	return b.String()
+}
+
+// accepted are the findings that reviewers accepted, as rows.
+func (r codeReport) accepted() (rows []string) {
+	for _, t := range r.merged {
+		if t.Review.Verdict == nil {
+			continue
+		}
+		for _, f := range t.Review.Verdict.Accepted {
+			rows = append(rows, fmt.Sprintf("| `%.12s` | %s |\n", t.Review.MergedAs, cell(f)))
+		}
+	}
+	return rows
 }
 
 func cell(s string) string { return strings.ReplaceAll(oneLine(s, 200), "|", `\|`) }

@@ -173,6 +173,9 @@ func TestAWeakenedTestIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
 		if accepted {
 			want = blackboard.Approved
 		}
+		if got := len(d.Now().Review.Verdict.Accepted); (got > 0) != accepted {
+			t.Errorf("the record has %d accepted findings", got)
+		}
 		if now := d.Now(); now.Status != want {
 			t.Errorf("accepted %v: %s, want %s", accepted, now.Status, want)
 		}

@@ -127,6 +127,7 @@ func (r *review) verdictOf(thought backend.Review) message.ReviewVerdict {
 	v := message.ReviewVerdict{
 		Decision: message.Rejected, Checks: thought.Checks, Blockers: thought.Blockers, Concerns: thought.Concerns, PriorFeedback: thought.Feedback,
 	}
+	v.Accepted = r.accepted(thought.Accepted)
 	open := r.unanswered(thought.Accepted)
 	if thought.Approved && len(thought.Blockers) == 0 && len(open) == 0 {
 		v.Decision = message.Approved
@@ -189,6 +190,18 @@ func (r *review) unanswered(accepted []string) (open []message.Blocker) {
 		}
 	}
 	return open
+}
+
+// accepted are the findings that the reviewer says the task demands, in words
+// for the record.
+func (r *review) accepted(named []string) (all []string) {
+	for i, f := range r.in.Findings {
+		if slices.Contains(named, f.Name()) {
+			b := r.found[i].Blocker("")
+			all = append(all, b.Name())
+		}
+	}
+	return all
 }
 
 // specNow is the task's spec as it is on the integration branch.

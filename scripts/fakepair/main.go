@@ -19,7 +19,8 @@
 //	ROLE/default.sh
 //
 // What the script prints is the answer. A reviewer's script may print
-// "approve", or "reject FILE LINE DEFECT" instead. A script finds in its
+// "approve", "accept" (approve, with all that code found), or
+// "reject FILE LINE DEFECT" instead. A script finds in its
 // environment PLAY (DIR), REQUEST (a file with the whole request), SLOT, TASK,
 // ITERATION, CLAIM (how many times the task was claimed), INTEGRATION (of a
 // fix) and KIND.
@@ -208,6 +209,13 @@ func (r request) verdict(said string) (string, error) {
 			return "", err
 		}
 		a["decision"], a["blockers"] = "rejected", []blocker{{f[0], line, f[2], "change it"}}
+	}
+	if said == "accept" {
+		names := []string{}
+		for _, f := range r.Input.Findings {
+			names = append(names, fmt.Sprintf("%s:%d", f.File, f.Line))
+		}
+		a["accepted_findings"] = names
 	}
 	verdicts, feedback := []any{}, []any{}
 	for _, c := range r.Input.Task.Criteria {
