@@ -83,7 +83,12 @@ func (a *app) confineCommand(ctx context.Context, write, readOnly, hide, argv []
 		return err
 	}
 	k.hide = append(k.hide, hide...)
-	policy, err := k.policy(write, append(readOnly, protected(dir)...))
+	for _, path := range protected(dir) {
+		if _, err := os.Lstat(path); err == nil {
+			readOnly = append(readOnly, path)
+		}
+	}
+	policy, err := k.policy(write, readOnly)
 	if err != nil {
 		return err
 	}

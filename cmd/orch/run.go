@@ -94,6 +94,9 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if f.dryRun {
 		return a.dryRun(ctx, root, cfg, in)
 	}
+	if _, err := a.tellLayers(cfg); err != nil {
+		return &exitError{code: exitUsage, cause: err}
+	}
 	// Also where there is a board: the process that made it may have been killed half-way.
 	if err := a.initBoard(root); err != nil {
 		return err

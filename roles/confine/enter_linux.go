@@ -117,7 +117,14 @@ func (s Sandbox) here() (Sandbox, error) {
 // others.
 var kept = []int{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID}
 
+// dropCapabilities leaves only what is kept. New privileges are given up by
+// now, so no exec brings any of them back.
 func dropCapabilities() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var has [2]unix.CapUserData
+	if err := unix.Capget(&head, &has[0]); err != nil {
+		return err
+	}
 	var keep uint64
 	if os.Geteuid() == 0 {
 		for _, c := range kept {
@@ -129,18 +136,14 @@ func dropCapabilities() error {
 			continue
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
-		switch {
-		case errors.Is(err, unix.EINVAL): // this kernel does not know it
-		case errors.Is(err, unix.EPERM) && os.Geteuid() != 0: // and can not gain it either, without new privileges
-		case err != nil:
+		if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EPERM) { // unknown to this kernel, or not ours to bound
 			return err
 		}
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
 	}
-	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	low, high := uint32(keep), uint32(keep>>32)
+	low, high := uint32(keep)&has[0].Permitted, uint32(keep>>32)&has[1].Permitted
 	data := [2]unix.CapUserData{{Effective: low, Permitted: low}, {Effective: high, Permitted: high}}
 	return unix.Capset(&head, &data[0])
 }

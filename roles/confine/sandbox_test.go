@@ -175,6 +175,25 @@ func TestWhatAConfinedCommandMustNotDoFails(t *testing.T) {
 	})
 }
 
+// TestASandboxInsideOfASandbox: orch may be what is confined. Its own namespace
+// is refused then, its Landlock is not.
+func TestASandboxInsideOfASandbox(t *testing.T) {
+	each(t, func(t *testing.T, l Layers) {
+		if l.Landlock == 0 {
+			return
+		}
+		inner := fmt.Sprintf("%s run landlock%d $ROOT 'echo x > file'", os.Args[0], l.Landlock)
+		if out, err := inScene(setScene(t), l, inner); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		root := setScene(t)
+		out, err := inScene(root, l, strings.Replace(inner, "> file", "> $ROOT/outside/file", 1))
+		if raw, _ := os.ReadFile(filepath.Join(root, "outside/file")); err == nil || string(raw) != "kept" {
+			t.Errorf("%s\n%s", raw, out)
+		}
+	})
+}
+
 // TestNobodyOutsideIsEnded: with Landlock from ABI 6 on, signals stay inside.
 func TestNobodyOutsideIsEnded(t *testing.T) {
 	each(t, func(t *testing.T, l Layers) {
