@@ -34,11 +34,16 @@ func (e *RewoundError) Hint() string {
 // *NotReadyError or a *RewoundError: to work on without that would undo it
 // silently.
 func (r Repo) Intact(ctx context.Context, goal message.GoalID, ref string) (Commit, error) {
-	at, err := r.At(ctx, ref)
-	if err != nil || goal == "" && at != "" {
-		return at, err
+	must := Commit("")
+	if goal != "" {
+		var err error
+		// Before the branch: a merge moves that first, so that the branch is never
+		// seen without what was read here.
+		if must, err = r.newest(ctx, goal); err != nil {
+			return "", err
+		}
 	}
-	must, err := r.newest(ctx, goal)
+	at, err := r.At(ctx, ref)
 	if err != nil {
 		return "", err
 	}
