@@ -14,6 +14,10 @@ import (
 // MaxTasks bounds one plan.
 const MaxTasks = 100
 
+// MaxCodeTasks bounds one plan of the coding profile, whose tasks are small and
+// wait for each other by name.
+const MaxCodeTasks = 1000
+
 // Tried is a pair a slot has failed with.
 type Tried struct {
 	Approach, Target string
@@ -81,8 +85,12 @@ func (v *violations) shape() {
 	if len(v.p.Tasks) == 0 {
 		v.add(RuleEmpty, "the plan", "it has no task that was not done before")
 	}
-	if n := len(v.p.Tasks); n > MaxTasks {
-		v.add(RuleTooMany, "the plan", "it has %d tasks, allowed are %d", n, MaxTasks)
+	most := MaxTasks
+	if v.b.Code {
+		most = MaxCodeTasks
+	}
+	if n := len(v.p.Tasks); n > most {
+		v.add(RuleTooMany, "the plan", "it has %d tasks, allowed are %d", n, most)
 	}
 	slots := map[string]bool{}
 	for _, id := range v.p.Keep {
