@@ -145,6 +145,9 @@ func (x *tx) answers() (*Goal, *Round, error) {
 }
 
 func (x *tx) megram(b message.Megram) error {
+	if err := x.checkSpent(b.Spent); err != nil {
+		return err
+	}
 	if x.m.From != message.GGS {
 		return nil // the memory's own consolidation
 	}

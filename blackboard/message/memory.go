@@ -73,7 +73,8 @@ type Megram struct {
 	Ordinal   int           `json:"ordinal"` // unique together with the cause
 	// Through makes a rule of what is known about the pair: every living M and K
 	// said up to this seq is its source, and leaves the potentials.
-	Through uint64 `json:"through,omitempty"`
+	Through uint64  `json:"through,omitempty"`
+	Spent   []Spent `json:"spent,omitempty"` // on putting a rule into words
 }
 
 // MemoryFact is a fact a person declares.

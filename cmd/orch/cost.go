@@ -120,15 +120,19 @@ func (l *ledger) add(m message.Message) {
 		l.step(m.Goal, b)
 	case message.FinalResult:
 		if len(b.Spent) > 0 { // on asking for the next moves, beside any step
-			l.step(m.Goal, asStep(b))
+			l.step(m.Goal, asStep(message.GGS, string(b.TaskID), b.Spent))
+		}
+	case message.Megram:
+		if len(b.Spent) > 0 {
+			l.step(m.Goal, asStep(message.Memory, b.Space, b.Spent))
 		}
 	}
 }
 
-// asStep books what the controller spent with a result as if a step had.
-func asStep(f message.FinalResult) message.StepEnded {
-	b := message.StepEnded{Role: message.GGS, Subject: string(f.TaskID), Spent: f.Spent}
-	for _, s := range f.Spent {
+// asStep books what a resident spent as if a step had.
+func asStep(role message.Role, subject string, spent []message.Spent) message.StepEnded {
+	b := message.StepEnded{Role: role, Subject: subject, Spent: spent}
+	for _, s := range spent {
 		b.Cost += s.Cost
 		b.Usage.ModelCalls += s.Usage.ModelCalls
 		b.Usage.InputTokens += s.Usage.InputTokens

@@ -77,7 +77,9 @@ func (a *app) memoryResident(root string, now func() time.Time) (*memory.Residen
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &memory.Resident{Board: b, Dir: memoryDir(root), Options: memoryOptions(cfg, now), SettleMS: cfg.Memory.SettleMS, EveryMS: cfg.Memory.EveryMS}
+	options := memoryOptions(cfg, now)
+	options.Distill = a.distiller(cfg, root)
+	r := &memory.Resident{Board: b, Dir: memoryDir(root), Options: options, SettleMS: cfg.Memory.SettleMS, EveryMS: cfg.Memory.EveryMS}
 	return r, func() {
 		if err := b.Close(); err != nil {
 			a.warn(err)

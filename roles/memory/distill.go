@@ -20,15 +20,15 @@ type Evidence struct {
 	Samples []message.Megram // the strongest of those that agree with it, strongest first
 }
 
-// Distill says in a sentence what the evidence has in common. It may call a
-// model; the memory waits for it with no lock held.
-type Distill func(context.Context, Evidence) (message.MegramContent, error)
+// Distill says in a sentence what the evidence has in common, and what that
+// cost. It may call a model; the memory waits for it with no lock held.
+type Distill func(context.Context, Evidence) (message.MegramContent, []message.Spent, error)
 
 const ruleTags = 8
 
 // FromEvidence is the Distill that needs no model: the lesson most of the
 // sources have, or else the strongest, and how often it was seen.
-func FromEvidence(_ context.Context, e Evidence) (message.MegramContent, error) {
+func FromEvidence(_ context.Context, e Evidence) (message.MegramContent, []message.Spent, error) {
 	c := message.MegramContent{Category: categoryConstraint}
 	if e.For {
 		c.Category = categoryProcedure
@@ -44,13 +44,18 @@ func FromEvidence(_ context.Context, e Evidence) (message.MegramContent, error) 
 	if common := lessons.most(1); len(common) > 0 && common[0] != "" {
 		lesson = common[0]
 	}
+	c.Lesson = e.Seen(lesson)
+	c.Tags = tags.most(ruleTags)
+	return c, nil, nil
+}
+
+// Seen is a lesson with how often and when its evidence was made.
+func (e Evidence) Seen(lesson string) string {
 	times := "seen once"
 	if e.Sources != 1 {
 		times = fmt.Sprintf("seen %d times", e.Sources)
 	}
-	c.Lesson = fmt.Sprintf("%s (%s, %s to %s)", lesson, times, e.First.UTC().Format(time.DateOnly), e.Last.UTC().Format(time.DateOnly))
-	c.Tags = tags.most(ruleTags)
-	return c, nil
+	return fmt.Sprintf("%s (%s, %s to %s)", lesson, times, e.First.UTC().Format(time.DateOnly), e.Last.UTC().Format(time.DateOnly))
 }
 
 // counter counts strings, and remembers which came first.

@@ -263,8 +263,8 @@ func TestAPassEndsWithWhatItIsTold(t *testing.T) {
 
 func TestALessonIsDistilledByWhoeverCan(t *testing.T) {
 	w := newWorld(t)
-	w.o.Distill = func(_ context.Context, e Evidence) (message.MegramContent, error) {
-		return message.MegramContent{Lesson: fmt.Sprintf("%s %v %d %d", e.Pair, e.For, e.Sources, len(e.Samples)), Category: "fact"}, nil
+	w.o.Distill = func(_ context.Context, e Evidence) (message.MegramContent, []message.Spent, error) {
+		return message.MegramContent{Lesson: fmt.Sprintf("%s %v %d %d", e.Pair, e.For, e.Sources, len(e.Samples)), Category: "fact"}, []message.Spent{{Model: "m", Cost: 0.5}}, nil
 	}
 	w.close()
 	w.open()

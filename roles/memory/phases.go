@@ -96,13 +96,13 @@ func (d *dreamer) consolidate(ctx context.Context, t tally) error {
 	if len(ids) == 0 {
 		return nil // forgotten since the pair was looked at
 	}
-	content, err := d.s.o.Distill(ctx, e)
+	content, spent, err := d.s.o.Distill(ctx, e)
 	if err != nil {
 		return err
 	}
 	if err := d.create(ctx, message.Megram{
 		ID: d.s.o.NewID(), Level: LevelC, CreatedAt: d.s.o.Now().UTC(), Space: t.pair.Space, Entity: t.pair.Entity,
-		Content: content, F: round(t.sumF / float64(t.sources)), Sigma: sign(t.freshDecision), Through: t.at,
+		Content: content, F: round(t.sumF / float64(t.sources)), Sigma: sign(t.freshDecision), Through: t.at, Spent: spent,
 	}); err != nil {
 		return err
 	}

@@ -247,7 +247,7 @@ func TestAPassKeepsNoQuestionWaiting(t *testing.T) {
 		s.learns(message.GoalID([]string{"a", "b", "c", "d", "e", "f"}[i]), id, "a", 1)
 	}
 	thinking, goOn := make(chan struct{}), make(chan struct{})
-	s.r.Options.Distill = func(ctx context.Context, e Evidence) (message.MegramContent, error) {
+	s.r.Options.Distill = func(ctx context.Context, e Evidence) (message.MegramContent, []message.Spent, error) {
 		close(thinking)
 		<-goOn
 		return FromEvidence(ctx, e)
