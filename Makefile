@@ -27,7 +27,7 @@ demo-memory: build
 # The enumerations of crashes, damage and kills are whole only without the race
 # detector, under which they take minutes and show no more.
 test: build lint cross
-	$(GO) test -run 'Test(CrashAfterEvery|EveryOperationFails|DamageIsNoticed|TheStoreSays|KilledDreams)' ./blackboard ./roles/memory
+	$(GO) test -run 'Test(CrashAfterEvery|EveryOperationFails|DamagedCheckpoint|FoldProperties|DamageIsNoticed|TheStoreSays|KilledDreams)' ./blackboard ./roles/memory
 	GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 25m ./...
 
 lint:

@@ -63,7 +63,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := max(len(good)/150, 1)
+	step := max(len(good)/150, 1) * inSteps()
 	for n := 0; n < len(good); n += step {
 		bad := append([]byte(nil), good...)
 		bad[n] ^= 0x20

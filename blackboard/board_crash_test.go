@@ -154,7 +154,7 @@ func fingerprint(t *testing.T, fs *simfs.FS) (sum [32]byte) {
 	return sum
 }
 
-// inSteps is 1 where every operation is tried.
+// inSteps is 1 where every operation, or every place, is tried.
 func inSteps() int {
 	if raced {
 		return 5

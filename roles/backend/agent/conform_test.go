@@ -5,10 +5,13 @@ package agent
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,6 +37,13 @@ func TestMain(m *testing.M) {
 	fake = filepath.Join(dir, "fakeagent")
 	if out, err := exec.Command("go", "build", "-o", fake, "orch/scripts/fakeagent").CombinedOutput(); err != nil {
 		panic(string(out))
+	}
+	flag.Parse()
+	if atOnce := flag.Lookup("test.parallel"); atOnce.Value.String() == atOnce.DefValue {
+		// These tests wait for processes, and for limits, more than they compute.
+		if err := atOnce.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
