@@ -100,7 +100,7 @@ func (a *app) keeperOf(ctx context.Context, cfg config.Config, root, scratch str
 	})
 	k.write = append(k.write, own...)
 	for _, r := range rules {
-		k.write = append(k.write, permitted(r)...)
+		k.write = append(k.write, permitted(r, k.home)...)
 	}
 	k.hide = append(k.hide, k.paths(root, cfg.ConfineHide)...)
 	show := k.paths(root, cfg.ConfineShow)
@@ -192,9 +192,11 @@ func (k *keeper) paths(root string, list []string) []string {
 	return out
 }
 
-// permitted are the directories in which a permission lets something be changed
-// outside the workspace.
-func permitted(r gate.Rule) []string {
+// permitted is where a permission lets something be changed outside the
+// workspace: the directory of what it names, so that it can be made and removed
+// as well. Where that directory is a whole system's or person's, it is only what
+// the permission names, as far as it is there.
+func permitted(r gate.Rule, home string) []string {
 	if r.Effect != gate.Allow || r.Action == gate.Caution {
 		return nil
 	}
@@ -205,13 +207,20 @@ func permitted(r gate.Rule) []string {
 		return nil
 	}
 	dir := filepath.Dir(r.Pattern)
-	if i := strings.IndexAny(r.Pattern, `*?[{\`); i >= 0 {
+	i := strings.IndexAny(r.Pattern, `*?[{\`)
+	if i >= 0 {
 		dir = filepath.Dir(r.Pattern[:i] + "x")
 	}
-	if dir == "/" {
-		return nil // a pattern that says nothing; confine_write can name it
+	broad := filepath.Dir(dir) == "/" || home != "" && confine.Within(dir, home)
+	switch {
+	case !broad:
+		return []string{dir}
+	case i >= 0 && r.Pattern[i:] != "**" || dir == "/":
+		return nil // confine_write can name it
+	case i >= 0:
+		return []string{dir} // it is what the pattern says
 	}
-	return []string{dir}
+	return []string{filepath.Clean(r.Pattern)}
 }
 
 // around confines what a process is to be: it may write these files and

@@ -17,7 +17,12 @@ func TestWhatAPermissionLetsBeWritten(t *testing.T) {
 	for rule, want := range map[string][]string{
 		"outside:/srv/www/**":    {"/srv/www"},
 		"outside:/srv/www/*.css": {"/srv/www"},
-		"outside:/srv/w*/x":      {"/srv"},
+		"outside:/srv/www/w*/x":  {"/srv/www"},
+		"outside:/srv/w*/x":      nil,
+		"outside:/srv/**":        {"/srv"},
+		"outside:/etc/hosts":     {"/etc/hosts"},
+		"outside:/home/u/note":   {"/home/u/note"},
+		"outside:/home/u/a/note": {"/home/u/a"},
 		"overwrite:/srv/a/b.txt": {"/srv/a"},
 		"delete:build/**":        nil, // of the project, which may be written anyway
 		"outside:**":             {"/"},
@@ -30,11 +35,11 @@ func TestWhatAPermissionLetsBeWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := permitted(r); !slices.Equal(got, want) {
+		if got := permitted(r, "/home/u"); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", rule, got, want)
 		}
 		r.Effect = gate.Deny
-		if got := permitted(r); got != nil {
+		if got := permitted(r, "/home/u"); got != nil {
 			t.Errorf("a denial of %s lets %v be written", rule, got)
 		}
 	}

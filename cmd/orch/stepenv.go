@@ -125,7 +125,11 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 	if m.rules, err = m.goalRules(ctx, m.board, m.cfg, m.claim.Activation.Goal); err != nil {
 		return err
 	}
-	if m.keep, err = m.keeperOf(ctx, m.cfg, root, m.world.scratch, m.rules); err != nil {
+	opened := m.rules // by a person, for what acts; not for what thinks, checks or codes
+	if role != message.Executor {
+		opened = nil
+	}
+	if m.keep, err = m.keeperOf(ctx, m.cfg, root, m.world.scratch, opened); err != nil {
 		return err
 	}
 	m.agents = agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: m.world.scratch, Now: time.Now, Confine: m.keep.hook()}
