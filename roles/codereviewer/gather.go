@@ -70,6 +70,11 @@ func (r *review) look(ctx context.Context) error {
 	if r.found, err = weaken.Inspect(diff, t.ExemptFromTests); err != nil {
 		return fmt.Errorf("look at what the change does to tests: %w", err)
 	}
+	changed, err := r.w.Repo.Changed(ctx, workspace.Commit(t.Base), r.commit)
+	if err != nil {
+		return err
+	}
+	r.found = append(r.found, weaken.OwnFiles(changed)...)
 	for _, f := range r.found {
 		r.in.Findings = append(r.in.Findings, backend.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
 	}

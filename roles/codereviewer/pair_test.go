@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,6 +176,54 @@ func TestAWeakenedTestIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
 		}
 		if got := len(d.Now().Review.Verdict.Accepted); (got > 0) != accepted {
 			t.Errorf("the record has %d accepted findings", got)
+		}
+		if now := d.Now(); now.Status != want {
+			t.Errorf("accepted %v: %s, want %s", accepted, now.Status, want)
+		}
+	}
+}
+
+// What a commit has below .orch would be in the way of the board there is, or
+// settings and hooks of it, once somebody takes the work.
+func TestAChangeOfOrchsOwnFilesIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
+	for _, accepted := range []bool{false, true} {
+		d := desk(t)
+		d.Claim("coder-1")
+		own := map[string]string{"a.txt": "done\n", ".orchard/a.txt": "\n", ".orch/hooks/on-escalate": "\x00#!/bin/sh\n"}
+		err := code(d, "coder-1", func(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+			for name, text := range own {
+				d.Write(in.Dir, name, text)
+			}
+			for _, args := range [][]string{{"add", "-Af"}, {"commit", "-qm", "a hook"}} {
+				cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
+				cmd.Dir = in.Dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("git %v: %v\n%s", args, err, out)
+				}
+			}
+			return backend.CodeReport{End: backend.CodeSubmit}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+			if len(in.Findings) != 1 || in.Findings[0].Name() != ".orch/hooks/on-escalate:1" {
+				t.Errorf("found %+v", in.Findings)
+			}
+			r := backend.Review{Approved: true}
+			for _, f := range in.Findings {
+				if accepted {
+					r.Accepted = append(r.Accepted, f.Name())
+				}
+			}
+			return r, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := blackboard.Rejected
+		if accepted {
+			want = blackboard.Approved
 		}
 		if now := d.Now(); now.Status != want {
 			t.Errorf("accepted %v: %s, want %s", accepted, now.Status, want)

@@ -1,7 +1,8 @@
 // Package weaken finds, in a unified diff, what makes tests say less than they
 // did: tests deleted, skipped or switched off, assertions removed or loosened,
 // expectations changed, programs that behave otherwise when they are tested,
-// and code that came without tests.
+// and code that came without tests. Of a list of paths it finds those that
+// belong to orch.
 //
 // It knows Go, Python, JavaScript and TypeScript, and Rust by their usual test
 // libraries, and other languages by the names of their test files. It reads

@@ -23,6 +23,7 @@ const (
 	ChangedExpectation Kind = "changed_expectation"
 	SpecialCase        Kind = "special_case"
 	MissingTests       Kind = "missing_tests"
+	OrchFiles          Kind = "orch_files"
 )
 
 // Finding is one place where tests came to say less.
@@ -44,6 +45,7 @@ var fixes = map[Kind]string{
 	ChangedExpectation: "keep the expectation, unless the spec demands another",
 	SpecialCase:        "let the program behave the same whether it is tested or not",
 	MissingTests:       "add tests that fail without the change and show done_when",
+	OrchFiles:          "leave out of the commits what is below .orch: the board, its settings and hooks are a person's",
 }
 
 // Blocker is the finding as a point of a review.
@@ -80,6 +82,19 @@ func Inspect(diff []byte, exemptFromTests bool) ([]Finding, error) {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
 	})
 	return x.found, nil
+}
+
+// OwnFiles finds, among the paths a change touches, those of orch itself. What
+// was merged there would be in the way of the board that is there, or part of
+// its settings and hooks.
+func OwnFiles(paths []string) []Finding {
+	var found []Finding
+	for _, p := range paths {
+		if p == ".orch" || strings.HasPrefix(p, ".orch/") {
+			found = append(found, Finding{Kind: OrchFiles, File: p, Line: 1, What: "the change touches what belongs to orch", Sure: true})
+		}
+	}
+	return found
 }
 
 // inspection is one look at one diff.
