@@ -63,7 +63,7 @@ func (m *Machine) tryLandlock(ctx context.Context, try []string) {
 
 // trial starts a child that enters a sandbox and tries to get out.
 func trial(ctx context.Context, try []string, l Layers) error {
-	dir, err := os.MkdirTemp("", "orch-try-")
+	dir, err := os.MkdirTemp("", "orch-t-") // as steps name theirs: orch gc removes what was killed
 	if err != nil {
 		return err
 	}
