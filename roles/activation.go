@@ -78,7 +78,11 @@ func PolicyOf(c config.Config) Policy {
 func Due(s Board, p Policy, now time.Time) []Activation {
 	var due []Activation
 	var taken []message.AgentID
+	closed := map[message.Role]bool{} // has no agent left: of many tasks, few are looked at closely
 	for _, a := range wanted(s) {
+		if closed[a.Key.Role] {
+			continue
+		}
 		notBefore, ok := startable(s, p, a.Key)
 		if !ok || !affordable(s, p, a) || !mayStart(s, p, a, now) {
 			continue
@@ -86,6 +90,7 @@ func Due(s Board, p Policy, now time.Time) []Activation {
 		a.NotBefore = later(notBefore, freeAgain(s, p, a))
 		if a.Key.Role == message.Coder || a.Key.Role == message.CodeReviewer {
 			if a.Agent, ok = agentFor(s, p, a, taken); !ok {
+				closed[a.Key.Role] = full(s, a.Key.Role, p.most(a.Key.Role), taken)
 				continue
 			}
 			if !a.NotBefore.After(now) { // who has to wait keeps nobody from starting

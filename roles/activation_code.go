@@ -103,7 +103,7 @@ func agentFor(s Board, p Policy, a Activation, taken []message.AgentID) (message
 	var t blackboard.Task
 	switch role {
 	case message.Coder:
-		if full(s, role, p.Code.Coders, taken) {
+		if full(s, role, p.most(role), taken) {
 			return "", false
 		}
 		t, _ = s.Task(message.TaskID(a.Key.Subject))
@@ -115,7 +115,7 @@ func agentFor(s Board, p Policy, a Activation, taken []message.AgentID) (message
 			return "", false
 		}
 	case message.CodeReviewer:
-		if full(s, role, p.Code.Reviewers, taken) {
+		if full(s, role, p.most(role), taken) {
 			return "", false
 		}
 	}
@@ -125,6 +125,17 @@ func agentFor(s Board, p Policy, a Activation, taken []message.AgentID) (message
 			return id, true
 		}
 	}
+}
+
+// most is how many agents of a role may be at work at once; 0 for no bound.
+func (p Policy) most(role message.Role) int {
+	switch role {
+	case message.Coder:
+		return p.Code.Coders
+	case message.CodeReviewer:
+		return p.Code.Reviewers
+	}
+	return 0
 }
 
 // full tells whether as many agents of a role are at work as may be.
