@@ -85,6 +85,7 @@ func usagef(hint, format string, args ...any) error {
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, in io.Reader, out, errw io.Writer) int {
+	out, errw = tamed(out), tamed(errw)
 	a := &app{in: in, out: out, err: errw}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -248,7 +249,7 @@ func (a *app) printJSON(v any) error {
 
 // terminal tells whether a stream is a terminal a person looks at.
 func terminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

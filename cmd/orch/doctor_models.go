@@ -31,6 +31,12 @@ func examineThinking(ctx context.Context, cfg config.Config) []finding {
 	if !choose.Configured(cfg) && len(found) > 0 {
 		in.Found = &found[0].Found
 	}
+	_, codes := cfg.Models[string(message.Coder)]
+	_, acts := cfg.Models[string(message.Executor)]
+	_, all := cfg.Models[config.DefaultModel]
+	if codes && !acts && !all {
+		in.Profile = codeProfile // only coding goals are thought of here
+	}
 	if err := checkModels(cfg, in); err != nil {
 		out = append(out, finding{"models", "problem", problemText(err)})
 	}
