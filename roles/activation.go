@@ -52,6 +52,7 @@ type Policy struct {
 	MemoryWaitMS   int64 // how long its answer is waited for
 	Terminal       bool  // somebody is there to answer questions
 	Boot           string
+	Goal           message.GoalID // whose activations are started here; empty for those of all
 
 	Caps   Caps
 	Thinks func(blackboard.Goal, message.Role) Thinks // what a role thinks with; nil for code alone
@@ -80,8 +81,8 @@ func Due(s Board, p Policy, now time.Time) []Activation {
 	var taken []message.AgentID
 	closed := map[message.Role]bool{} // has no agent left: of many tasks, few are looked at closely
 	for _, a := range wanted(s) {
-		if closed[a.Key.Role] {
-			continue
+		if closed[a.Key.Role] || p.Goal != "" && a.Goal != "" && a.Goal != p.Goal {
+			continue // nobody may serve another goal, so it must not be in the way of this one
 		}
 		notBefore, ok := startable(s, p, a.Key)
 		if !ok || !affordable(s, p, a) || !mayStart(s, p, a, now) {

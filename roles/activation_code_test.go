@@ -106,6 +106,25 @@ func TestWhoTakesWhichCodingTask(t *testing.T) {
 	}
 }
 
+// A goal that nobody serves takes no coder from the one that is served here.
+func TestAnotherGoalIsNotInTheWay(t *testing.T) {
+	other, own := codeTask("a", blackboard.Unclaimed), codeTask("b", blackboard.Unclaimed)
+	other.Goal = "other"
+	b := codeBoard(own)
+	older := codeBoard(other)
+	older.goals[0].ID = other.Goal
+	b.goals, b.tasks = append(older.goals, b.goals...), append(older.tasks, b.tasks...)
+	p := testPolicy
+	p.Code.Coders = 1
+	if got := dueAs(b, p); got != "a:coder-1" {
+		t.Errorf("for all goals %q is due, want the oldest", got)
+	}
+	p.Goal = own.Goal
+	if got := dueAs(b, p); got != "b:coder-1" {
+		t.Errorf("for its own goal %q is due", got)
+	}
+}
+
 func TestAReviewIsClaimableWhenUnsetOrLapsed(t *testing.T) {
 	lease := func(ms int64) message.Lease { return message.Lease{Boot: "boot", AwakeMS: ms, ExpiresAt: after(ms)} }
 	for name, c := range map[string]struct {

@@ -24,6 +24,9 @@ import (
 // person's own checkout has changed.
 const mainCheckout = "main-checkout-changed"
 
+// checkoutLock names the lock of whoever writes down what the checkout looks like.
+const checkoutLock message.Role = "checkout"
+
 // checkoutGuard knows what the person's checkout looked like. What it knows is
 // kept in the goal's folder, so that a supervisor that was killed does not take
 // what happened meanwhile for what was always there.
@@ -146,7 +149,13 @@ func (g *checkoutGuard) keep(f workspace.Fingerprint) error {
 	if err := os.MkdirAll(filepath.Dir(g.file()), 0o755); err != nil {
 		return err
 	}
-	if err := journal.WriteFileAtomic(journal.OSFS{}, g.file(), raw, 0o644); err != nil {
+	// Another supervisor of the goal may be doing the same.
+	lock := residentLock(g.board.Root(), checkoutLock)
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("note what the checkout is: %w", err)
+	}
+	err = journal.WriteFileAtomic(journal.OSFS{}, g.file(), raw, 0o644)
+	if err := errors.Join(err, lock.Unlock()); err != nil {
 		return fmt.Errorf("note what the checkout is: %w", err)
 	}
 	g.last = f

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/roles/confine"
-	"orch/roles/supervisor"
+	"orch/roles/process"
 )
 
 func newConfine(a *app) *cobra.Command {
@@ -73,7 +73,7 @@ func (a *app) confineCommand(ctx context.Context, write, readOnly, hide, argv []
 	if err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp("", supervisor.ScratchPrefix)
+	scratch, err := process.MakeTemp()
 	if err != nil {
 		return err
 	}

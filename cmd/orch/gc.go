@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/process"
 	"orch/roles/supervisor"
 )
 
@@ -62,6 +63,15 @@ func (r *garbage) dropScratch(b *blackboard.Board, dry bool) error {
 			if err := r.drop(b.Dir(), dir, dry); err != nil {
 				return err
 			}
+		}
+	}
+	dead, err := process.DeadTemp()
+	if err != nil {
+		return err
+	}
+	for _, dir := range dead { // nobody uses them, however new they are
+		if err := r.drop(b.Dir(), dir, dry); err != nil {
+			return err
 		}
 	}
 	return nil

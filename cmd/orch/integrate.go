@@ -12,7 +12,6 @@ import (
 	"orch/roles/config"
 	"orch/roles/integrator"
 	"orch/roles/process"
-	"orch/roles/supervisor"
 )
 
 // integratorRole names the lock of the process that merges.
@@ -127,9 +126,9 @@ func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, comm
 	if err != nil {
 		return false, nil, err
 	}
-	scratch, err := os.MkdirTemp("", supervisor.ScratchPrefix)
+	scratch, err := process.MakeTemp()
 	if err != nil {
-		return false, nil, fmt.Errorf("make a directory for temporary files: %w", err)
+		return false, nil, err
 	}
 	defer os.RemoveAll(scratch)
 	keep, err := a.keeperOf(ctx, cfg, root, scratch, nil)

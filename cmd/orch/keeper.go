@@ -19,7 +19,6 @@ import (
 	"orch/roles/config"
 	"orch/roles/confine"
 	"orch/roles/process"
-	"orch/roles/supervisor"
 	"orch/roles/tool/gate"
 )
 
@@ -50,7 +49,12 @@ func (a *app) machine(ctx context.Context) (confine.Machine, error) {
 	if err != nil {
 		return confine.Machine{}, err
 	}
-	m := confine.Probe(ctx, []string{exe, "confine", "--try", "--"})
+	dir, err := process.MakeTemp()
+	if err != nil {
+		return confine.Machine{}, err
+	}
+	defer os.RemoveAll(dir)
+	m := confine.Probe(ctx, []string{exe, "confine", "--try", "--"}, dir)
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
@@ -251,7 +255,7 @@ func (k *keeper) hook() func(process.Spec, ...string) (process.Spec, error) {
 func (a *app) outside(ctx context.Context, cfg config.Config, root string) (hook func(process.Spec, ...string) (process.Spec, error), end func()) {
 	scratch := ""
 	made := sync.OnceValues(func() (k *keeper, err error) {
-		if scratch, err = os.MkdirTemp("", supervisor.ScratchPrefix); err != nil {
+		if scratch, err = process.MakeTemp(); err != nil {
 			return nil, err
 		}
 		return a.keeperOf(ctx, cfg, root, scratch, nil)

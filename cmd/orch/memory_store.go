@@ -13,6 +13,7 @@ import (
 	"orch/blackboard"
 	"orch/roles/config"
 	"orch/roles/memory"
+	"orch/roles/process"
 )
 
 // memoryDir is where the index of what was learned is.
@@ -72,7 +73,7 @@ func (a *app) lookIn(ctx context.Context, asOf string, look func(*memory.Store, 
 
 // lookAtCopy makes a store from the log for one look.
 func lookAtCopy(ctx context.Context, b *blackboard.Board, o memory.Options, look func(*memory.Store) error) error {
-	dir, err := os.MkdirTemp("", "orch-memory-")
+	dir, err := process.MakeTemp()
 	if err != nil {
 		return fmt.Errorf("make a place for a copy of the memory: %w", err)
 	}

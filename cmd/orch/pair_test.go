@@ -31,12 +31,12 @@ var actors = sync.OnceValue(func() string {
 })
 
 // work is what a coder does that is told nothing else: a program that prints
-// its slot, and a test of it.
+// its slot, and a test of it. It may have been cut off before.
 const work = `mkdir -p lib tests
 printf 'echo %s\n' "$SLOT" > "lib/$SLOT.sh"
 printf 'test "$(sh lib/%s.sh)" = %s\n' "$SLOT" "$SLOT" > "tests/$SLOT.sh"
 git add -A
-git commit -qm "Add $SLOT"
+git diff --cached --quiet || git commit -qm "Add $SLOT"
 orch submit --notes "lib/$SLOT.sh prints its name" >/dev/null
 `
 
@@ -76,6 +76,16 @@ func (p *pair) file(name, text string) { writeBelow(p.t, filepath.Join(p.root, n
 
 // script tells a role what to do.
 func (p *pair) script(name, text string) { writeBelow(p.t, filepath.Join(p.play, name), text) }
+
+// read is what a role is told.
+func (p *pair) read(name string) string {
+	p.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(p.play, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(raw)
+}
 
 // says tells a role what to say.
 func (p *pair) says(name, answer string) {

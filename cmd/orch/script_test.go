@@ -112,7 +112,7 @@ func TestScripts(t *testing.T) {
 
 // machine is what the machine of these tests has to confine with.
 func machine(t *testing.T) confine.Machine {
-	return confine.Probe(t.Context(), []string{program, "confine", "--try", "--"})
+	return confine.Probe(t.Context(), []string{program, "confine", "--try", "--"}, "")
 }
 
 // copyExample copies an example project to a place of its own.

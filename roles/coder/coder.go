@@ -70,7 +70,7 @@ func (it *iteration) place(ctx context.Context) error {
 		return err
 	}
 	if workspace.Made(t.Work) {
-		return nil
+		return workspace.Unlock(t.Work) // whoever worked there before is gone, maybe killed
 	}
 	begin := workspace.Commit(t.Base)
 	if fresh := it.w.Place.Coder(it.goal.ID, t.ID, t.Agent, t.Fence); t.Work != fresh && t.Review.Commit != "" {

@@ -26,8 +26,9 @@ type Machine struct {
 const trialLimit = 10 * time.Second
 
 // Probe tries each layer in a child process. try is the argv that ends in
-// TryMain, such as {"/path/orch", "confine", "--try"}.
-func Probe(ctx context.Context, try []string) Machine {
+// TryMain, such as {"/path/orch", "confine", "--try"}; dir is where it happens,
+// which may be empty for the system's temporary folder.
+func Probe(ctx context.Context, try []string, dir string) Machine {
 	m := Machine{}
 	if !Supported {
 		m.NoNamespace = "not on " + runtime.GOOS
@@ -35,8 +36,8 @@ func Probe(ctx context.Context, try []string) Machine {
 		return m
 	}
 	namespace := make(chan error, 1)
-	go func() { namespace <- trial(ctx, try, Layers{Namespace: true}) }()
-	m.tryLandlock(ctx, try)
+	go func() { namespace <- trial(ctx, try, dir, Layers{Namespace: true}) }()
+	m.tryLandlock(ctx, try, dir)
 	if err := <-namespace; err != nil {
 		m.NoNamespace = err.Error()
 	} else {
@@ -45,7 +46,7 @@ func Probe(ctx context.Context, try []string) Machine {
 	return m
 }
 
-func (m *Machine) tryLandlock(ctx context.Context, try []string) {
+func (m *Machine) tryLandlock(ctx context.Context, try []string, dir string) {
 	abi := landlockABI()
 	switch {
 	case abi == 0:
@@ -53,7 +54,7 @@ func (m *Machine) tryLandlock(ctx context.Context, try []string) {
 	case abi < MinLandlock:
 		m.NoLandlock = fmt.Sprintf("ABI %d can not forbid to truncate files, ABI %d is needed", abi, MinLandlock)
 	default:
-		if err := trial(ctx, try, Layers{Landlock: abi}); err != nil {
+		if err := trial(ctx, try, dir, Layers{Landlock: abi}); err != nil {
 			m.NoLandlock = err.Error()
 		} else {
 			m.Landlock = abi
@@ -62,8 +63,8 @@ func (m *Machine) tryLandlock(ctx context.Context, try []string) {
 }
 
 // trial starts a child that enters a sandbox and tries to get out.
-func trial(ctx context.Context, try []string, l Layers) error {
-	dir, err := os.MkdirTemp("", "orch-t-") // as steps name theirs: orch gc removes what was killed
+func trial(ctx context.Context, try []string, in string, l Layers) error {
+	dir, err := os.MkdirTemp(in, "orch-try-")
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func inScene(root string, l Layers, command string) (string, error) {
 
 // each runs f under every combination of layers this machine has.
 func each(t *testing.T, f func(t *testing.T, l Layers)) {
-	m := Probe(t.Context(), []string{os.Args[0], "try"})
+	m := Probe(t.Context(), []string{os.Args[0], "try"}, "")
 	if !m.Namespace && m.NoNamespace == "" || m.Landlock == 0 && m.NoLandlock == "" {
 		t.Fatalf("a layer is missing and nobody says why: %+v", m)
 	}
@@ -213,7 +213,7 @@ func TestNobodyOutsideIsEnded(t *testing.T) {
 const scopedForTests = 6
 
 func TestNothingIsConfinedByALayerThatIsNotThere(t *testing.T) {
-	m := Probe(t.Context(), []string{"/bin/false"})
+	m := Probe(t.Context(), []string{"/bin/false"}, "")
 	if m.Any() || m.NoNamespace == "" || m.NoLandlock == "" {
 		t.Errorf("a trial that failed was taken for a success: %+v", m)
 	}

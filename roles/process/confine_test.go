@@ -23,7 +23,7 @@ func TestNothingIsConfinedWithoutAGuard(t *testing.T) {
 // TestAGuardConfinesWhatItGuards: and ends all of it as it does otherwise. Where
 // a layer is missing, the command that asks for it is not started.
 func TestAGuardConfinesWhatItGuards(t *testing.T) {
-	m := confine.Probe(t.Context(), []string{os.Args[0], "try"})
+	m := confine.Probe(t.Context(), []string{os.Args[0], "try"}, "")
 	for _, l := range []confine.Layers{{Namespace: true}, {Landlock: confine.MinLandlock}} {
 		t.Run(l.String(), func(t *testing.T) {
 			work, out := t.TempDir(), t.TempDir()

@@ -40,6 +40,10 @@ func TestMain(m *testing.M) {
 // helper is the test binary playing a badly behaved command.
 func helper(mode string) {
 	switch mode {
+	case "mktemp":
+		dir, err := MakeTemp()
+		must(err)
+		fmt.Print(dir)
 	case "orphan", "orphan-noenv": // leaves a grandchild in its own session that holds our output
 		cmd := exec.Command(os.Args[0], "helper", "child", strings.TrimPrefix(mode, "orphan"))
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -173,7 +173,9 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 	err := s.Board.View(ctx, func(st *blackboard.State) error {
 		t.ending, t.busy = s.look(st)
 		if t.ending == "" {
-			due = roles.Due(st, s.Policy, s.Clock.Now())
+			p := s.Policy
+			p.Goal = s.Goal
+			due = roles.Due(st, p, s.Clock.Now())
 		}
 		return nil
 	})
@@ -184,9 +186,6 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 		return t, err
 	}
 	for _, a := range due {
-		if s.Goal != "" && a.Goal != s.Goal && a.Goal != "" {
-			continue
-		}
 		if len(s.live) >= s.Config.Limits.Jobs {
 			break
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orch/roles/process"
 )
 
 // Fingerprint is the state of a person's checkout: what an agent must not
@@ -55,7 +57,7 @@ func (r Repo) Fingerprint(ctx context.Context, own func(ref string) bool) (Finge
 // files makes a tree of what is in the checkout, with the new objects kept out
 // of the repository.
 func (r Repo) files(ctx context.Context) (string, error) {
-	dir, err := os.MkdirTemp("", "orch-look-")
+	dir, err := process.MakeTemp()
 	if err != nil {
 		return "", err
 	}

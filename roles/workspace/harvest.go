@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orch/roles/process"
 )
 
 // Harvested is what a workspace holds that its repository now holds too.
@@ -143,7 +145,7 @@ func (s sight) Close() error { return os.RemoveAll(filepath.Dir(s.index)) }
 // index of its own. Ignored files, submodules, nested repositories and the
 // board stay as they are in the commit.
 func (r Repo) look(ctx context.Context, own *ownGit, from Commit) (s sight, err error) {
-	dir, err := os.MkdirTemp("", "orch-index-")
+	dir, err := process.MakeTemp()
 	if err != nil {
 		return s, err
 	}
@@ -237,11 +239,15 @@ func nestedRepos(root string) ([]string, error) {
 // bring copies the objects a commit needs into the repository, each one
 // checked, and none of the workspace's settings read.
 func (r Repo) bring(ctx context.Context, borrowed call, head Commit) error {
-	file, err := os.CreateTemp("", "orch-pack-")
+	dir, err := process.MakeTemp()
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
+	defer os.RemoveAll(dir)
+	file, err := os.Create(filepath.Join(dir, "pack"))
+	if err != nil {
+		return err
+	}
 	defer file.Close()
 	have, err := git(ctx, r.Dir, "for-each-ref", "--format=^%(objectname)")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // same one under its guard alone. The command is true: all there is to measure
 // is its start and its end.
 func measureConfine(ctx context.Context, b *bench) ([]result, error) {
-	m := confine.Probe(ctx, []string{b.orch, "confine", "--try", "--"})
+	m := confine.Probe(ctx, []string{b.orch, "confine", "--try", "--"}, "")
 	policy, err := b.policy()
 	if err != nil {
 		return nil, err
