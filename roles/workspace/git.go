@@ -29,6 +29,7 @@ type call struct {
 	env   []string // added to the scrubbed environment
 	stdin io.Reader
 	out   io.Writer // where its output goes, when it may be large; nil: it is returned
+	bare  bool      // look at commits alone: what a .gitattributes in a checkout says of files does not count
 	args  []string
 }
 
@@ -38,6 +39,9 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	args := []string{"-C", c.dir}
 	for _, s := range harmless {
 		args = append(args, "-c", s)
+	}
+	if c.bare {
+		args = append(args, "-c", "core.bare=true", "-c", "core.attributesFile=/dev/null")
 	}
 	cmd := exec.CommandContext(ctx, "git", append(args, c.args...)...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),

@@ -196,9 +196,9 @@ func (r Repo) Tree(ctx context.Context, c Commit) (string, error) {
 }
 
 // Diff is the unified diff between two commits, without the programs a
-// repository may name for it.
+// repository may name for it, and without what its attributes would hide.
 func (r Repo) Diff(ctx context.Context, from, to Commit) ([]byte, error) {
-	out, err := call{dir: r.Dir, args: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", string(from), string(to)}}.run(ctx)
+	out, err := call{dir: r.common, bare: true, env: []string{"GIT_DIR=" + r.common}, args: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", string(from), string(to)}}.run(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("compare %.12s and %.12s: %w", from, to, err)
 	}

@@ -218,3 +218,20 @@ func TestFingerprintNoticesEveryKindOfChangeAndNothingElse(t *testing.T) {
 		})
 	}
 }
+
+// What a merged .gitattributes says must not hide from a reviewer what the next
+// change does.
+func TestAttributesHideNothingFromADiff(t *testing.T) {
+	p := newProject(t)
+	put(t, p.dir, ".gitattributes", "*_test.go -diff\n")
+	put(t, p.dir, "a_test.go", "package a // the test\n")
+	p.git("add", "-A")
+	p.git("commit", "-qm", "a test")
+	from := p.head()
+	p.git("rm", "-q", "a_test.go")
+	p.git("commit", "-qm", "no test")
+	diff, err := p.repo.Diff(t.Context(), from, p.head())
+	if err != nil || !strings.Contains(string(diff), "-package a // the test") {
+		t.Errorf("%s, %v", diff, err)
+	}
+}
