@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo demo-memory test test-race test-clis report-shot pair-history bench bench-memory torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race test-clis report-shot pair-history bench bench-pair bench-memory torture lint docs cross clean
 
 build: $(BIN)
 
@@ -66,6 +66,11 @@ report-shot: build
 # tree. Needs the module proxy or its cache; not part of CI.
 pair-history: build
 	ORCH=$(CURDIR)/$(BIN) sh scripts/pair-history.sh
+
+# What a coding run costs beside its agents, at 10, 100 and 1,000 tasks; up to
+# half an hour for each board. make bench-pair PAIR="-tasks 10,100 -bound 5m"
+bench-pair: build
+	ORCH=$(CURDIR)/$(BIN) $(GO) run ./scripts/benchpair $(PAIR)
 
 # Writes the generated pages; a test checks that they are current.
 docs:
