@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"orch/blackboard"
@@ -12,8 +14,10 @@ func newGC(a *app) *cobra.Command {
 	var keep int
 	c := &cobra.Command{
 		Use: "gc", Short: "remove what finished goals left behind and nothing refers to", Args: cobra.NoArgs,
-		Long: `Remove step logs and temporary files of ended goals and old checkpoints. Never
-the log, its archive, or a blob a message names.`,
+		Long: `Remove step logs and temporary files of ended goals and old checkpoints, what
+killed processes left in the temporary folder, and worktrees of tasks and goals
+that have ended; what was made in those is kept under refs/orch/GOAL/left. Never
+the log, its archive, a commit, or a blob a message names.`,
 		Example: "  orch gc --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.open(person())
@@ -25,12 +29,23 @@ the log, its archive, or a blob a message names.`,
 			if err != nil {
 				return err
 			}
+			cfg, err := a.config(b.Root())
+			if err != nil {
+				return err
+			}
+			w, err := a.collectWorktrees(c.Context(), b.Board, cfg, dry)
+			if err != nil {
+				return err
+			}
+			for _, g := range w.Open {
+				a.warn(hinted{fmt.Errorf("goal %s is not over, its worktrees stay", g), "orch run --continue " + string(g)})
+			}
 			word := "removed"
 			if dry {
 				word = "would remove"
 			}
-			return a.report(map[string]any{"version": 1, "removed": r.Paths, "bytes": r.Bytes, "dry_run": dry},
-				"%s %s, %d bytes", word, count(len(r.Paths), "file"), r.Bytes)
+			return a.report(map[string]any{"version": 1, "removed": r.Paths, "bytes": r.Bytes, "worktrees": w.Removed, "open": w.Open, "dry_run": dry},
+				"%s %s, %d bytes, %s", word, count(len(r.Paths), "file"), r.Bytes, count(w.Removed, "worktree"))
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show, and remove nothing")

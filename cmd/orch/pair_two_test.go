@@ -140,3 +140,34 @@ func (p *pair) until(kind string, r *orchRun) {
 		}
 	}
 }
+
+// A killed run that nobody goes on with is named, and what it left of what has
+// ended goes.
+func TestGcNamesAndRemovesWhatAKilledRunLeft(t *testing.T) {
+	p := newKilledPair(t)
+	dies := p.start("run", "--profile", "code", "--spec", "spec.md", "print names")
+	p.until("ReviewRequested", dies)
+	if err := dies.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	dies.wait(t)
+	boards, err := filepath.Glob(filepath.Join(filepath.Dir(p.root), "state", "orch", "*", "print_names"))
+	if err != nil || len(boards) != 1 {
+		t.Fatalf("worktrees are in %v, %v", boards, err)
+	}
+	if r := p.orch("gc"); r.code != 0 || !strings.Contains(r.err, "orch run --continue print_names") {
+		t.Errorf("gc of an open goal: exit %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	if r := p.orch("run", "--continue"); r.code != 0 {
+		t.Fatalf("continued: exit %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	if err := os.MkdirAll(filepath.Join(boards[0], "0a0a-coder-1-9", ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"gc", "--dry-run"}, {"gc"}} {
+		if r := p.orch(args...); r.code != 0 || !strings.Contains(r.out, "1 worktree") {
+			t.Errorf("%v of an ended goal: exit %d\n%s\n%s", args, r.code, r.out, r.err)
+		}
+	}
+	p.soundEnd()
+}
