@@ -219,7 +219,7 @@ func (s *Supervisor) look(st *blackboard.State) (ending Ending, busy bool) {
 	if st.Brakes().Paused != nil {
 		return "", true
 	}
-	return "", len(st.LiveActivations()) > 0
+	return "", len(st.LiveActivations()) > 0 || roles.Awaits(st, g, s.Clock.Now())
 }
 
 // begin claims an activation and runs it in the background.
