@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"orch/blackboard/message"
 )
@@ -97,6 +100,15 @@ type Needed func(context.Context) (func(path string) bool, error)
 // more is left where it is, and named in the error.
 func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Needed, left Leftover) (removed []string, err error) {
 	dir := filepath.Join(p.Root, string(goal))
+	if _, err := os.Lstat(dir); missing(err) {
+		return nil, nil
+	}
+	// One process at a time: another one would rescue what is half removed.
+	lock := flock.New(p.Root + ".lock")
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("wait for who tidies up: %w", err)
+	}
+	defer lock.Close()
 	entries, err := os.ReadDir(dir)
 	if missing(err) {
 		return nil, nil

@@ -45,6 +45,44 @@ func TestTidyLeavesWhatIsMadeMeanwhile(t *testing.T) {
 	}
 }
 
+// Two runs that end at once both tidy up.
+func TestTwoThatTidyAreNotInEachOthersWay(t *testing.T) {
+	p := newProject(t)
+	place := PlaceOf(t.TempDir(), "board")
+	var paths []string
+	for n := range 5 {
+		path := place.Coder("g", "t", "coder-1", message.Fence(n))
+		if err := p.repo.Make(t.Context(), path, Spec{Branch: "b", Commit: p.head(), Name: "c", Email: "c@example.org"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		put(t, path, "unfinished.txt", "half a thought\n")
+		paths = append(paths, path)
+	}
+	errs, removed := make(chan error, 4), make(chan int, 4)
+	for range 4 {
+		go func() {
+			gone, err := place.Tidy(t.Context(), p.repo, "g", only(""), Leftover{"left", "c", "c@example.org"})
+			errs <- err
+			removed <- len(gone)
+		}()
+	}
+	n := 0
+	for range 4 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+		n += <-removed
+	}
+	if n != len(paths) {
+		t.Errorf("%d were removed, want %d", n, len(paths))
+	}
+	for _, path := range paths {
+		if got := p.git("show", "refs/orch/g/left/"+filepath.Base(path)+":unfinished.txt"); got != "half a thought" {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
 func TestTidyLosesNothing(t *testing.T) {
 	p := newProject(t)
 	place := PlaceOf(t.TempDir(), "board")
