@@ -159,14 +159,14 @@ func earlier() []message.Blocker {
 }
 
 func codeInput() backend.CodeInput {
-	return backend.CodeInput{Goal: "retry", Task: codeTask(), Iteration: 2, Dir: "/work/t4", Base: "0f1e2d3c", Spec: "# Backoff\n\nOne second, then two.", Values: "Small changes.",
+	return backend.CodeInput{Goal: "retry", Task: codeTask(), Iteration: 2, Dir: "/tree/t4", Base: "0f1e2d3c", Spec: "# Backoff\n\nOne second, then two.", Values: "Small changes.",
 		Pending: earlier(), Checks: []message.Verdict{{Verdict: message.Fail, Criterion: "TestRetry passes", Evidence: "it hangs"}},
 		Handoff: &message.Handoff{Summary: "the loop is there", NextAction: "bound it", NextSteps: []string{"then test it"}},
 		Fix:     &backend.CodeFix{Integration: "4b5a6978", Conflict: []string{"internal/api/client.go"}, Command: "git merge"}, Answers: []string{"five tries is right"}}
 }
 
 func reviewInput() backend.ReviewInput {
-	return backend.ReviewInput{Goal: "retry", Task: codeTask(), Dir: "/work/review", Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Diff: "+ retry()", Spec: "# Backoff", SpecChanged: true,
+	return backend.ReviewInput{Goal: "retry", Task: codeTask(), Dir: "/tree/review", Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Diff: "+ retry()", Spec: "# Backoff", SpecChanged: true,
 		Notes: "it stops now", Checks: []message.Verdict{{Verdict: message.Pass, Criterion: "TestRetry passes", Evidence: "exit 0"}}, Pending: earlier(), Values: "Small changes.",
 		Findings: []backend.CodeFinding{{File: "internal/api/retry_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added"}}}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func reviewed() backend.ReviewInput {
-	return backend.ReviewInput{Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Dir: "/work/x", Diff: "+ retry()", Spec: "It retries.",
+	return backend.ReviewInput{Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Dir: "/tree/x", Diff: "+ retry()", Spec: "It retries.",
 		Task: message.SubTask{ID: "t", Intent: "Retry calls", SpecRef: "spec.md", DoneWhen: "a 429 is tried again", SuccessCriteria: []message.Criterion{
 			{ID: "checked", Criterion: "go test passes", Check: []byte(`{"run":{"command":"go test"}}`)}, {ID: "done_when", Criterion: "a 429 is tried again", Required: true}}},
 		Checks:   []message.Verdict{{CriterionID: "checked", Verdict: message.Pass, Criterion: "go test passes", Evidence: "exit 0"}},
