@@ -49,6 +49,10 @@ type Lock interface {
 	TryLock() (bool, error) // false if somebody else holds it
 	Unlock() error
 	Close() error // gives up the lock if it is held
+
+	// Abandon tells a Lock that another goroutine waits in that nobody needs it
+	// any more: it still waits for its turn, but makes no new file to wait for.
+	Abandon()
 }
 
 // Notifier is what an FS has if it can tell that something in a directory

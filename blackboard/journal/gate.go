@@ -104,6 +104,7 @@ func (g *gate) wait(ctx context.Context) error {
 		gaveUp = &LockTimeoutError{Path: g.path, Waited: g.timeout}
 	}
 	g.lock = nil
+	lock.Abandon()
 	go func() {
 		<-won
 		_ = lock.Close()

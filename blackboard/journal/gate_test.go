@@ -80,6 +80,34 @@ func TestFileLockExcludesWithinOneProcess(t *testing.T) {
 	take(two, false)
 }
 
+// Who waits for a lock that nobody needs any more must not put its file back when
+// the directory is being removed.
+func TestAnAbandonedLockMakesNoFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	holder, late := (journal.OSFS{}).NewLock(name), (journal.OSFS{}).NewLock(name)
+	if err := holder.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := late.TryLock(); held || err != nil {
+		t.Fatalf("held %v: %v", held, err)
+	}
+	done := make(chan error)
+	go func() { done <- late.Lock() }()
+	late.Abandon()
+	if err := errors.Join(os.Remove(name), holder.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("waiting for a lock that nobody needs ended with %v", err)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the removed file is back: %v", err)
+	}
+	if err := late.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A condition that panics must not leave the lock held.
 func TestPanicInConditionFreesTheLock(t *testing.T) {
 	fs, _ := startTrace(t, trace{setup: history})

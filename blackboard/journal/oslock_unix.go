@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,8 @@ type fileLock struct {
 	name string
 	file *os.File
 	info fs.FileInfo // of file
+
+	abandoned atomic.Bool
 }
 
 func (l *fileLock) Lock() error {
@@ -55,8 +58,13 @@ func (l *fileLock) take(how int) (bool, error) {
 		if err := l.Close(); err != nil {
 			return false, err
 		}
+		if l.abandoned.Load() {
+			return false, os.ErrClosed
+		}
 	}
 }
+
+func (l *fileLock) Abandon() { l.abandoned.Store(true) }
 
 // current says whether the name still stands for the file we hold: if somebody
 // removed it, others lock a new one, and ours excludes nobody.

@@ -26,3 +26,6 @@ func (l *fileLock) Unlock() error {
 }
 
 func (l *fileLock) Close() error { return l.Unlock() }
+
+// Abandon has nothing to do: a file that somebody waits for cannot be removed.
+func (l *fileLock) Abandon() {}

@@ -237,6 +237,8 @@ func (l *lock) Unlock() error {
 
 func (l *lock) Close() error { return l.Unlock() }
 
+func (l *lock) Abandon() {}
+
 func clean(path string) string {
 	return strings.Trim(filepath.ToSlash(filepath.Clean(path)), "/")
 }
