@@ -1,8 +1,10 @@
 package confine
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -84,5 +86,23 @@ func TestSecretsFollowTheEnvironment(t *testing.T) {
 		if !slices.Contains(hide, want) {
 			t.Errorf("%s is not hidden: %s", want, strings.Join(hide, " "))
 		}
+	}
+}
+
+func TestARefusedNamespaceIsPutIntoWords(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{&fs.PathError{Op: "fork/exec", Path: "/bin/orch", Err: syscall.ENOSPC}, "user.max_user_namespaces"},
+		{&fs.PathError{Op: "fork/exec", Path: "/bin/orch", Err: syscall.EPERM}, "a container"},
+		{&fs.PathError{Op: "fork/exec", Path: "/bin/orch", Err: syscall.ENOENT}, "/bin/orch"},
+	} {
+		if got := explain(c.err).Error(); !strings.Contains(got, c.says) {
+			t.Errorf("%v became %q, which does not say %q", c.err, got, c.says)
+		}
+	}
+	if explain(nil) != nil {
+		t.Error("nothing wrong became an error")
 	}
 }

@@ -92,6 +92,18 @@ func trial(ctx context.Context, try []string, in string, l Layers) error {
 	if errors.As(err, &exit) && len(out) > 0 {
 		return errors.New(strings.TrimSpace(string(out)))
 	}
+	return explain(err)
+}
+
+// explain puts the refusals of a kernel or a container to make a namespace into
+// words, and returns any other error as it is.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return errors.New("no user namespace may be made here: user.max_user_namespaces is used up, or 0")
+	case errors.Is(err, syscall.EPERM):
+		return errors.New("no user namespace may be made here: a container, or a setting such as kernel.apparmor_restrict_unprivileged_userns, forbids it")
+	}
 	return err
 }
 
