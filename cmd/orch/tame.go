@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"regexp"
+
+	"orch/roles/lazyregexp"
 )
 
 // tame writes to a terminal what a person may see there and no more: texts of
@@ -13,7 +14,7 @@ import (
 type tame struct{ f *os.File }
 
 // ours are the sequences this program writes itself.
-var ours = regexp.MustCompile(`^\x1b\[(?:[0-9]{0,2}m|2K)`)
+var ours = lazyregexp.New(`^\x1b\[(?:[0-9]{0,2}m|2K)`)
 
 // tamed is a stream as this program writes to it. What is no terminal gets
 // every byte as it is.

@@ -4,15 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
+	"orch/roles/lazyregexp"
 )
 
-var wholeHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var wholeHash = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // parseHead reads SEQ:HASH; nothing is the zero head.
 func parseHead(text string) (journal.Head, error) {

@@ -1,24 +1,25 @@
 package check
 
 import (
-	"regexp"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // verdictWords are what test runners and compilers print when the code under
 // them is wrong. With one of them in the output the world was not in the way,
 // whatever else a test may have printed.
-var verdictWords = regexp.MustCompile(`(?m)^\s*--- FAIL|^FAIL\b|^FAILED\b|AssertionError|^not ok \d|^E\s{2,}|Tests? failed|failing$|^\S+\.\w+:\d+:\d+: `)
+var verdictWords = lazyregexp.New(`(?m)^\s*--- FAIL|^FAIL\b|^FAILED\b|AssertionError|^not ok \d|^E\s{2,}|Tests? failed|failing$|^\S+\.\w+:\d+:\d+: `)
 
 // evidence is what a line at the end of a failed command's output proves.
 var evidence = []struct {
 	kind    Kind
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 }{
-	{KindTool, regexp.MustCompile(`(?i)(^|: )(\S+: )?(command not found|not found)$|^(sh|bash|dash|zsh|env|/\S+): .*(not found|no such file or directory)|executable file not found|is not recognized as an internal or external command|no such command`)},
-	{KindPermission, regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|EACCES|EPERM|^\[denied\]`)},
-	{KindTransient, regexp.MustCompile(`(?i)connection (refused|reset|timed out)|ECONNREFUSED|ECONNRESET|ETIMEDOUT|i/o timeout|temporary failure in name resolution|could not resolve host|no such host|network is unreachable|TLS handshake timeout|too many requests|\b(HTTP|status)( code|/\d\.\d)?:? ?(429|50[0234])\b|\b(429 Too Many|502 Bad Gateway|503 Service Unavailable|504 Gateway)|EAI_AGAIN`)},
-	{KindTool, regexp.MustCompile(`(?i)^\S+: .*: no such file or directory$|no module named ['"]?(pytest|pip)\b|no space left on device`)},
+	{KindTool, lazyregexp.New(`(?i)(^|: )(\S+: )?(command not found|not found)$|^(sh|bash|dash|zsh|env|/\S+): .*(not found|no such file or directory)|executable file not found|is not recognized as an internal or external command|no such command`)},
+	{KindPermission, lazyregexp.New(`(?i)permission denied|operation not permitted|read-only file system|EACCES|EPERM|^\[denied\]`)},
+	{KindTransient, lazyregexp.New(`(?i)connection (refused|reset|timed out)|ECONNREFUSED|ECONNRESET|ETIMEDOUT|i/o timeout|temporary failure in name resolution|could not resolve host|no such host|network is unreachable|TLS handshake timeout|too many requests|\b(HTTP|status)( code|/\d\.\d)?:? ?(429|50[0234])\b|\b(429 Too Many|502 Bad Gateway|503 Service Unavailable|504 Gateway)|EAI_AGAIN`)},
+	{KindTool, lazyregexp.New(`(?i)^\S+: .*: no such file or directory$|no module named ['"]?(pytest|pip)\b|no space left on device`)},
 }
 
 // lastLines is how far from the end of the output evidence is looked for: what

@@ -3,13 +3,13 @@ package code
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"orch/blackboard/message"
 	"orch/roles/check"
+	"orch/roles/lazyregexp"
 )
 
 // words are the words of a text, in lower case.
@@ -19,7 +19,7 @@ func words(text string) []string {
 
 // vaguePhrase finds what can not be shown to be false: praise, and promises
 // without a measure.
-var vaguePhrase = regexp.MustCompile(`(?i)(?:^|[^\w-])(` +
+var vaguePhrase = lazyregexp.New(`(?i)(?:^|[^\w-])(` +
 	`(?:is|are|be|was|were|gets?)?\s*(?:\w+\s+)?(?:correctly|properly|appropriately|adequately|nicely|cleanly|reasonably|sensibly|gracefully|robustly|efficiently|smoothly|reliably|satisfactorily|suitably|accordingly|optimally)` +
 	`|as (?:expected|intended|needed|required|appropriate|desired|necessary|specified)` +
 	`|(?:works?|performs?|behaves?|functions?|runs?|handled|done) (?:well|fine|ok|okay|great)` +
@@ -32,7 +32,7 @@ var vaguePhrase = regexp.MustCompile(`(?i)(?:^|[^\w-])(` +
 
 // concrete finds what makes a statement one about something that can be
 // looked at: numbers, quoted text, code, paths, flags, identifiers.
-var concrete = regexp.MustCompile("\\d|`[^`]+`|\"[^\"]+\"|'[^']{2,}'|\\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\\b|\\B/\\w+|\\w/\\w|--\\w|\\w+\\(|\\w_\\w|[a-z][A-Z]|\\w\\.\\w{1,5}\\b|[<>=≤≥]")
+var concrete = lazyregexp.New("\\d|`[^`]+`|\"[^\"]+\"|'[^']{2,}'|\\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\\b|\\B/\\w+|\\w/\\w|--\\w|\\w+\\(|\\w_\\w|[a-z][A-Z]|\\w\\.\\w{1,5}\\b|[<>=≤≥]")
 
 // emptyWords say nothing about a result.
 var emptyWords = func() map[string]bool {
@@ -73,11 +73,11 @@ func nothing(text string) bool {
 
 // Forms of a done_when that code can check as they stand.
 var (
-	exitsWith   = regexp.MustCompile("`([^`]+)` +(?:exits|ends|returns|fails)(?: with)?(?: (?:exit )?(?:status|code))? (\\d{1,3})\\b")
-	succeeds    = regexp.MustCompile("`([^`]+)` +(?:passes|succeeds|is green|exits cleanly)\\b")
-	prints      = regexp.MustCompile("`([^`]+)` +(?:prints|outputs|shows) (?:`([^`]+)`|\"([^\"]+)\")")
-	fileThere   = regexp.MustCompile("(?:the file |^)`([^`\\s]+)` +exists\\b")
-	fileAbsent  = regexp.MustCompile("(?:the file |^)`([^`\\s]+)` +(?:does not exist|is gone|is removed)\\b")
+	exitsWith   = lazyregexp.New("`([^`]+)` +(?:exits|ends|returns|fails)(?: with)?(?: (?:exit )?(?:status|code))? (\\d{1,3})\\b")
+	succeeds    = lazyregexp.New("`([^`]+)` +(?:passes|succeeds|is green|exits cleanly)\\b")
+	prints      = lazyregexp.New("`([^`]+)` +(?:prints|outputs|shows) (?:`([^`]+)`|\"([^\"]+)\")")
+	fileThere   = lazyregexp.New("(?:the file |^)`([^`\\s]+)` +exists\\b")
+	fileAbsent  = lazyregexp.New("(?:the file |^)`([^`\\s]+)` +(?:does not exist|is gone|is removed)\\b")
 	maxExitCode = 255
 )
 

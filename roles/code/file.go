@@ -2,9 +2,10 @@ package code
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // codeExts are the extensions of files that are programs.
@@ -18,7 +19,7 @@ func IsSource(name string) bool { return slices.Contains(codeExts, strings.ToLow
 func IsCodeFile(name string) bool { return IsSource(name) && !IsTestFile(name) }
 
 // testFile finds test files by the conventions of their languages.
-var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|specs|__tests__|testdata|e2e)/` +
+var testFile = lazyregexp.New(`(?i)(^|/)(tests?|spec|specs|__tests__|testdata|e2e)/` +
 	`|_test\.(go|py|rb|exs?|dart|cc|cpp|c|rs|lua|php)$` +
 	`|(^|/)tests?_[^/]*\.(py|rb|c|cc|cpp|php)$` +
 	`|(^|/)(conftest\.py|tests?\.(rs|py|js|ts|jsx|tsx|go))$` +
@@ -28,7 +29,7 @@ var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|specs|__tests__|testdat
 	`|\.(txtar|snap|golden)$`)
 
 // specDoc finds documents in folders named spec or specs, which are no tests.
-var specDoc = regexp.MustCompile(`(?i)(^|/)specs?/[^/]*\.(md|txt|rst|adoc|yaml|yml|json)$`)
+var specDoc = lazyregexp.New(`(?i)(^|/)specs?/[^/]*\.(md|txt|rst|adoc|yaml|yml|json)$`)
 
 // IsTestFile tells whether a path names a test, or data only tests read.
 func IsTestFile(name string) bool {

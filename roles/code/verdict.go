@@ -2,19 +2,19 @@ package code
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"orch/blackboard/message"
+	"orch/roles/lazyregexp"
 )
 
 // redDefect begins the defect of a blocker that code makes of a failed check.
 const redDefect = "the check fails: "
 
 // location finds the first file and line in what a command printed.
-var location = regexp.MustCompile(`(?m)(?:^|[\s("'=])((?:[\w.@+-]+/)*[\w.@+-]+\.[A-Za-z]\w{0,9}):(\d{1,7})\b|File "([^"\n]+)", line (\d{1,7})`)
+var location = lazyregexp.New(`(?m)(?:^|[\s("'=])((?:[\w.@+-]+/)*[\w.@+-]+\.[A-Za-z]\w{0,9}):(\d{1,7})\b|File "([^"\n]+)", line (\d{1,7})`)
 
 // RedBlockers makes a blocker of every failed check: a red check rejects
 // without anybody looking. A check that was red before keeps its place, so

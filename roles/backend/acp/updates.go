@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strings"
 
 	"orch/roles/backend/agent/cli"
+	"orch/roles/lazyregexp"
 )
 
 // line takes one line of the agent's output. Updates are read here, in their
@@ -193,7 +193,7 @@ type promptAnswer struct {
 
 // apiError begins the answer of agents that report an error of their provider
 // as if the model had said it, and end the turn well.
-var apiError = regexp.MustCompile(`^\s*\[?(API Error|unexpected status \d{3}|exceeded retry limit|stream (error|disconnected)|Failed to authenticate|You've (hit|reached) your|Error: \d{3}|http \d{3}|Internal error)`)
+var apiError = lazyregexp.New(`^\s*\[?(API Error|unexpected status \d{3}|exceeded retry limit|stream (error|disconnected)|Failed to authenticate|You've (hit|reached) your|Error: \d{3}|http \d{3}|Internal error)`)
 
 func (a promptAnswer) into(s *cli.Seen, tellsUse bool) {
 	switch {

@@ -3,11 +3,12 @@ package agent
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"orch/roles/lazyregexp"
 )
 
 // commandOf is the shell line in the input of an agent's tool call, empty if it
@@ -66,7 +67,7 @@ func lineOf(words []string) string {
 
 var (
 	shells     = []string{"sh", "bash", "zsh", "dash"}
-	scriptFlag = regexp.MustCompile(`^-[lie]*c$`)
+	scriptFlag = lazyregexp.New(`^-[lie]*c$`)
 )
 
 // scriptIn is the line in words such as bash -lc LINE.

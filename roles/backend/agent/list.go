@@ -4,10 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"orch/roles/backend/agent/cli"
+	"orch/roles/lazyregexp"
 	"orch/roles/process"
 )
 
@@ -75,7 +75,7 @@ func isProgram(path string) bool {
 	return err == nil && !info.IsDir() && info.Mode()&0o111 != 0
 }
 
-var versionText = regexp.MustCompile(`\d+\.\d+(\.\d+)?[-+.\w]*`)
+var versionText = lazyregexp.New(`\d+\.\d+(\.\d+)?[-+.\w]*`)
 
 // Version asks a program for its version; empty if it does not say.
 func Version(ctx context.Context, w World, p cli.Preset, path string) string {

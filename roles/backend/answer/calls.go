@@ -2,9 +2,10 @@ package answer
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"orch/roles/lazyregexp"
 )
 
 // Call is a tool call that a model wrote into its text, because its server
@@ -99,19 +100,19 @@ func callsIn(value json.RawMessage, known func(string) bool) []Call {
 var (
 	// <function=shell>…</function> (Qwen, Functionary), <invoke name="shell">…</invoke> (Claude, MiniMax,
 	// with ｜DSML｜ DeepSeek)
-	functionMark = regexp.MustCompile(`(?s)<function=([\w.-]+)>(.*?)</function>`)
-	invokeMark   = regexp.MustCompile(`(?s)<(?:[|｜]+DSML[|｜]+)?invoke\s+name=["“]([\w.-]+)["”]\s*>(.*?)</(?:[|｜]+DSML[|｜]+)?invoke>`)
+	functionMark = lazyregexp.New(`(?s)<function=([\w.-]+)>(.*?)</function>`)
+	invokeMark   = lazyregexp.New(`(?s)<(?:[|｜]+DSML[|｜]+)?invoke\s+name=["“]([\w.-]+)["”]\s*>(.*?)</(?:[|｜]+DSML[|｜]+)?invoke>`)
 	// <parameter=command>ls</parameter>, <parameter name="command" string="true">ls</parameter>
-	parameterMark = regexp.MustCompile(`(?s)<parameter=([\w.-]+)>(.*?)</parameter>`)
-	namedMark     = regexp.MustCompile(`(?s)<(?:[|｜]+DSML[|｜]+)?parameter\s+name=["“]([\w.-]+)["”][^>]*>(.*?)</(?:[|｜]+DSML[|｜]+)?parameter>`)
+	parameterMark = lazyregexp.New(`(?s)<parameter=([\w.-]+)>(.*?)</parameter>`)
+	namedMark     = lazyregexp.New(`(?s)<(?:[|｜]+DSML[|｜]+)?parameter\s+name=["“]([\w.-]+)["”][^>]*>(.*?)</(?:[|｜]+DSML[|｜]+)?parameter>`)
 	// [TOOL_CALLS]shell[ARGS]{…} (Mistral), …<｜tool▁sep｜>shell ```json {…} (DeepSeek)
-	namedJSON = regexp.MustCompile("(?:\\[TOOL_CALLS\\]|<｜tool▁sep｜>)\\s*([\\w.-]+)\\s*(?:\\[ARGS\\])?\\s*(?:```json)?\\s*\\{")
+	namedJSON = lazyregexp.New("(?:\\[TOOL_CALLS\\]|<｜tool▁sep｜>)\\s*([\\w.-]+)\\s*(?:\\[ARGS\\])?\\s*(?:```json)?\\s*\\{")
 )
 
 // marked finds calls whose name stands in a mark.
 func marked(text string, known func(string) bool) []Call {
 	var calls []Call
-	for _, form := range []struct{ call, parameter *regexp.Regexp }{{functionMark, parameterMark}, {invokeMark, namedMark}} {
+	for _, form := range []struct{ call, parameter *lazyregexp.Regexp }{{functionMark, parameterMark}, {invokeMark, namedMark}} {
 		for _, m := range form.call.FindAllStringSubmatch(text, maxCalls) {
 			if !known(m[1]) {
 				continue
@@ -133,7 +134,7 @@ func marked(text string, known func(string) bool) []Call {
 }
 
 // parameters reads the body of a marked call: JSON, or a mark for each parameter.
-func parameters(body string, mark *regexp.Regexp) (json.RawMessage, bool) {
+func parameters(body string, mark *lazyregexp.Regexp) (json.RawMessage, bool) {
 	if input, err := Relax(body); err == nil && input[0] == '{' {
 		return input, true
 	}

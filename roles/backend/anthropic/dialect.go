@@ -2,13 +2,13 @@ package anthropic
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"orch/roles/backend/endpoint"
 	"orch/roles/backend/model"
+	"orch/roles/lazyregexp"
 )
 
 // terms are how a server is spoken to. The zero value is the whole protocol.
@@ -36,7 +36,7 @@ func (d *dialect) now() terms {
 
 // most finds the number in messages such as "max_tokens: 9000 > 4096, which is
 // the maximum allowed".
-var most = regexp.MustCompile(`(?:> |at most |maximum of |maximum is |<= ?)(\d+)`)
+var most = lazyregexp.New(`(?:> |at most |maximum of |maximum is |<= ?)(\d+)`)
 
 // drop leaves out what the server's error names, and tells whether that
 // changes anything for this request. Each part is dropped once, so it comes to

@@ -2,11 +2,11 @@ package endpoint
 
 import (
 	"context"
-	"regexp"
 	"time"
 
 	"orch/blackboard/message"
 	"orch/roles/backend/model"
+	"orch/roles/lazyregexp"
 )
 
 // Question is one request to a model, which Ask may send more than once.
@@ -30,7 +30,7 @@ type Refusal struct {
 func (r Refusal) Names(words ...string) bool { return hasAny(r.body, words...) }
 
 // Find looks for a pattern in the server's words, in lower case.
-func (r Refusal) Find(pattern *regexp.Regexp) []string { return pattern.FindStringSubmatch(r.body) }
+func (r Refusal) Find(pattern *lazyregexp.Regexp) []string { return pattern.FindStringSubmatch(r.body) }
 
 // Ask puts a question, again after passing failures, until there is an answer,
 // a failure that a retry does not help, or no patience left. Every error is a

@@ -17,10 +17,11 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"orch/roles/lazyregexp"
 )
 
 // Options say where a model is and how patient to be. Numbers that are zero
@@ -195,7 +196,7 @@ func (e *Endpoint) Account() string { return e.o.Account }
 func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
 // keyShape is what keys of the common providers look like, also masked.
-var keyShape = regexp.MustCompile(`\b(sk|pk|rk|gsk|xai|AIza)[-_][A-Za-z0-9_*.-]{4,}|(?i)\bbearer\s+\S+`)
+var keyShape = lazyregexp.New(`\b(sk|pk|rk|gsk|xai|AIza)[-_][A-Za-z0-9_*.-]{4,}|(?i)\bbearer\s+\S+`)
 
 // clean makes a text from outside fit for an error: one line, bounded, and
 // without the secrets of this endpoint.

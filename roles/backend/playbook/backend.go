@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard/message"
 	"orch/roles/backend"
+	"orch/roles/lazyregexp"
 )
 
 // Name is the backend's name in the configuration.
@@ -53,7 +54,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-var declarative = regexp.MustCompile(`(?i)^\s*((please\s+)?(remember|note|keep in mind)(\s+that)?|always|never|from now on)\b`)
+var declarative = lazyregexp.New(`(?i)^\s*((please\s+)?(remember|note|keep in mind)(\s+that)?|always|never|from now on)\b`)
 
 // Declares tells whether words are a fact to remember rather than work to do.
 func Declares(words string) bool { return declarative.MatchString(words) }

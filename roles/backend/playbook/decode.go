@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"orch/roles/lazyregexp"
 )
 
 // maxFileBytes bounds a playbook file; nothing a person writes comes near it.
@@ -63,7 +64,7 @@ func parse(file string, data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): `)
+var yamlLine = lazyregexp.New(`line (\d+): `)
 
 // yamlError turns the library's "yaml: line 3: …" into ours.
 func yamlError(file string, err error) error {

@@ -2,11 +2,12 @@ package playbook
 
 import (
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"orch/roles/lazyregexp"
 )
 
 // Values are the parameters of one plan. A value knows whether it may be put
@@ -21,7 +22,7 @@ type Value struct {
 	Given bool // taken from the intent
 }
 
-var reference = regexp.MustCompile(`\$\{([^}]*)\}`)
+var reference = lazyregexp.New(`\$\{([^}]*)\}`)
 
 func (v Values) text(name string) string { return v[name].Text }
 
@@ -73,7 +74,7 @@ func (v Value) quoted() string {
 	return quote(v.Text)
 }
 
-var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var bare = lazyregexp.New(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // quote makes one shell word of any text without a NUL.
 func quote(s string) string {

@@ -5,12 +5,14 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 var (
-	namePattern     = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
-	paramPattern    = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	approachPattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9][a-z0-9.-]*)?$`)
+	namePattern     = lazyregexp.New(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	paramPattern    = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
+	approachPattern = lazyregexp.New(`^[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9][a-z0-9.-]*)?$`)
 )
 
 // validator checks what the shape alone doesn't say. It keeps the first error.

@@ -1,13 +1,14 @@
 package weaken
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // literals are values written out: the text of strings, and numbers.
-var literals = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|\\b\\d[\\d_.]*\\b")
+var literals = lazyregexp.New("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`|\\b\\d[\\d_.]*\\b")
 
 // assertions compares what each test asserted before and asserts now. Tests
 // that are gone are not looked at again.
@@ -181,10 +182,11 @@ func within(a, b []string) bool {
 	return true
 }
 
+var prints = re(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf)\(`)
+
 // onlyWords tells whether only the words that a failure prints have changed: in
 // Go, what is given to t.Errorf.
 func onlyWords(lang language, before, now string) bool {
-	prints := regexp.MustCompile(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf)\(`)
 	return lang.decl == golang.decl && prints.MatchString(before) && prints.MatchString(now) && !strings.Contains(now, "if ")
 }
 

@@ -2,19 +2,20 @@ package weaken
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // language is how tests look in one family of languages.
 type language struct {
-	decl      *regexp.Regexp // a test's declaration, its name as the last group that is set
-	attribute *regexp.Regexp // must stand before the declaration; nil: nothing must
-	skip      *regexp.Regexp
-	assert    *regexp.Regexp
-	exact     *regexp.Regexp // assertions that compare with one value
-	partial   *regexp.Regexp // that demand something of the value
-	trivial   *regexp.Regexp // that hold whatever the program does
+	decl      *lazyregexp.Regexp // a test's declaration, its name as the last group that is set
+	attribute *lazyregexp.Regexp // must stand before the declaration; nil: nothing must
+	skip      *lazyregexp.Regexp
+	assert    *lazyregexp.Regexp
+	exact     *lazyregexp.Regexp // assertions that compare with one value
+	partial   *lazyregexp.Regexp // that demand something of the value
+	trivial   *lazyregexp.Regexp // that hold whatever the program does
 	comment   string
 	inCode    bool // tests stand in files of code
 }
@@ -33,7 +34,7 @@ func (l language) test(text string) string {
 	return ""
 }
 
-func re(s string) *regexp.Regexp { return regexp.MustCompile(s) }
+func re(s string) *lazyregexp.Regexp { return lazyregexp.New(s) }
 
 var golang = language{
 	decl:    re(`^func\s+((?:Test|Fuzz|Example)\w*)\(|^\s*\w+\.Run\("([^"]+)"`),

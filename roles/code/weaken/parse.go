@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // line is one line of a hunk.
@@ -36,7 +37,7 @@ func (f file) name() string {
 // maxLineBytes bounds a line of a diff; longer ones are no source text.
 const maxLineBytes = 16 << 20
 
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$`)
+var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$`)
 
 // parse reads a unified diff as git writes it. What is between the hunks and
 // not understood is passed over: modes, similarity, binary files.
@@ -174,7 +175,7 @@ func (f *file) section(lang language, head string) string {
 	return ""
 }
 
-var testModule = regexp.MustCompile(`\bmod\s+(?:\w+_)?tests?\b`)
+var testModule = lazyregexp.New(`\bmod\s+(?:\w+_)?tests?\b`)
 
 // declares is the name of the test that a line begins; empty if it begins
 // none. In Rust the attribute stands on a line before.

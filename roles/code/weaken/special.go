@@ -2,15 +2,15 @@ package weaken
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"orch/roles/code"
+	"orch/roles/lazyregexp"
 )
 
 // selects finds, in files that say how tests are run, what leaves tests out or
 // lets them fail.
-var selects = regexp.MustCompile(`--deselect\b|--ignore(?:-glob)?[= ]\S*test|testPathIgnorePatterns|collect_ignore|\bgo test\b.*\s-skip[ =]|-short\b.*\bgo test\b|\bgo test\b.*\s-short\b` +
+var selects = lazyregexp.New(`--deselect\b|--ignore(?:-glob)?[= ]\S*test|testPathIgnorePatterns|collect_ignore|\bgo test\b.*\s-skip[ =]|-short\b.*\bgo test\b|\bgo test\b.*\s-short\b` +
 	`|--exclude\s+\S*test|\bcargo test\b.*--skip\b|(?:\btest\b|pytest|jest|vitest|npm t\b).*\|\|\s*(?:true|:|exit 0)|continue-on-error:\s*true|--passWithNoTests\b|--no-verify\b`)
 
 // runner tells whether a file says how tests are run.
@@ -36,16 +36,16 @@ func (x *inspection) selection(f file) {
 }
 
 // asksForTest finds programs that ask whether they are tested.
-var asksForTest = regexp.MustCompile(`\btesting\.Testing\(\)|flag\.Lookup\("test\.|strings\.HasSuffix\(os\.Args\[0\],\s*"\.test"\)` +
+var asksForTest = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\("test\.|strings\.HasSuffix\(os\.Args\[0\],\s*"\.test"\)` +
 	`|["']pytest["']\s+in\s+sys\.modules|["']unittest["']\s+in\s+sys\.modules|PYTEST_CURRENT_TEST|_called_from_test` +
 	`|JEST_WORKER_ID|VITEST(?:_WORKER_ID)?\b|NODE_ENV\s*[!=]==?\s*["']test["']|["']test["']\s*[!=]==?\s*process\.env\.NODE_ENV` +
 	`|\bcfg!\(\s*test\s*\)|(?i:getenv|environ(?:\.get)?|env::var|process\.env)\W{1,3}["']?(?:IS_TEST\w*|UNDER_TEST|TEST_MODE|TESTING|RUNNING_TESTS?|CI)\b`)
 
 // compares finds a comparison with a value written out.
-var compares = regexp.MustCompile(`(?:==|===|\bcase\b|\.equals\(|\bis\b)\s*(?:"(?:[^"\\]|\\.){2,}"|'(?:[^'\\]|\\.){2,}'|\d{2,}[\d_.]*)`)
+var compares = lazyregexp.New(`(?:==|===|\bcase\b|\.equals\(|\bis\b)\s*(?:"(?:[^"\\]|\\.){2,}"|'(?:[^'\\]|\\.){2,}'|\d{2,}[\d_.]*)`)
 
 // gives finds a value written out as a result.
-var gives = regexp.MustCompile(`\breturn\b.*?(?:"(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|\d[\d_.]*)|^\s*(?:"(?:[^"\\]|\\.)+"|\d[\d_.]*)\s*$|=>\s*(?:"(?:[^"\\]|\\.)+"|\d[\d_.]*)`)
+var gives = lazyregexp.New(`\breturn\b.*?(?:"(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|\d[\d_.]*)|^\s*(?:"(?:[^"\\]|\\.)+"|\d[\d_.]*)\s*$|=>\s*(?:"(?:[^"\\]|\\.)+"|\d[\d_.]*)`)
 
 // special finds programs that know that, or by what, they are tested: a
 // question for the test's surroundings, or an answer written out for just the

@@ -3,7 +3,6 @@ package weaken
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -245,9 +244,11 @@ func (x *inspection) skipped(f file, lang language) {
 	}
 }
 
+var branches = re(`^\s*(?:if|unless)\b`)
+
 // conditional tells whether the line before is a condition.
 func (x *inspection) conditional(f file, i int) bool {
-	return strings.Contains(f.lines[i].text, "skipif") || i > 0 && regexp.MustCompile(`^\s*(?:if|unless)\b`).MatchString(f.lines[i-1].text)
+	return strings.Contains(f.lines[i].text, "skipif") || i > 0 && branches.MatchString(f.lines[i-1].text)
 }
 
 // next is the test that the lines after i declare.

@@ -1,9 +1,10 @@
 package gate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // codeOptions are the options of each interpreter that take code, and those
@@ -112,12 +113,12 @@ var taboo = map[string][]string{
 }
 
 var (
-	identifier = regexp.MustCompile(`[\p{L}_$][\p{L}\p{N}_$]*`)
-	called     = regexp.MustCompile(`([\p{L}_$][\p{L}\p{N}_$]*)\s*\(`)
-	member     = regexp.MustCompile(`\.\s*([\p{L}_$][\p{L}\p{N}_$]*)`)
-	pyImport   = regexp.MustCompile(`\b(?:import|from)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
-	nodeJSON   = regexp.MustCompile(`require\(\s*['"]\.{1,2}/[\w./-]+\.json['"]\s*\)`)
-	oddCall    = regexp.MustCompile(`[\])}'"]\s*\(|[@` + "`" + `\\]|__`)
+	identifier = lazyregexp.New(`[\p{L}_$][\p{L}\p{N}_$]*`)
+	called     = lazyregexp.New(`([\p{L}_$][\p{L}\p{N}_$]*)\s*\(`)
+	member     = lazyregexp.New(`\.\s*([\p{L}_$][\p{L}\p{N}_$]*)`)
+	pyImport   = lazyregexp.New(`\b(?:import|from)\s+([\w.]+(?:\s*,\s*[\w.]+)*)`)
+	nodeJSON   = lazyregexp.New(`require\(\s*['"]\.{1,2}/[\w./-]+\.json['"]\s*\)`)
+	oddCall    = lazyregexp.New(`[\])}'"]\s*\(|[@` + "`" + `\\]|__`)
 )
 
 // harmlessCode errs towards asking: every word that is called, imported or
@@ -142,7 +143,7 @@ func harmlessCode(lang, code string) bool {
 			return false
 		}
 	}
-	for _, re := range []*regexp.Regexp{called, member} {
+	for _, re := range []*lazyregexp.Regexp{called, member} {
 		for _, m := range re.FindAllStringSubmatch(code, -1) {
 			if w := m[1]; !slices.Contains(words, w) && !slices.Contains([]string{"if", "for", "while", "in", "and", "or", "not", "return"}, w) {
 				return false
@@ -160,7 +161,7 @@ func harmlessCode(lang, code string) bool {
 }
 
 // awk programs can write files, run commands and read their output.
-var awkDanger = regexp.MustCompile(`system|getline|>|\||-i\b|@|close|fflush`)
+var awkDanger = lazyregexp.New(`system|getline|>|\||-i\b|@|close|fflush`)
 
 func awk(a *analysis, c invocation, st *state) {
 	o := syntaxOf{shorts: "Fvfi", longs: []string{"--file", "--include", "--exec", "--source", "--assign", "--field-separator"}, first: true}.parse(c.args)
@@ -189,4 +190,4 @@ func awk(a *analysis, c invocation, st *state) {
 
 // comparison is a field or variable compared with a number, before a brace or
 // the end: there awk prints nothing that could be redirected.
-var comparison = regexp.MustCompile(`(?:^|[('&;}])\s*[$\w\[\]]+\s*>\s*[\d.]+`)
+var comparison = lazyregexp.New(`(?:^|[('&;}])\s*[$\w\[\]]+\s*>\s*[\d.]+`)

@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"orch/roles/backend/model"
+	"orch/roles/lazyregexp"
 )
 
 // Failure turns what an agent says about its failure into an error that tells
@@ -23,7 +23,7 @@ func Failure(text string, status int, now time.Time) *model.Error {
 	return e
 }
 
-var statusText = regexp.MustCompile(`(?i)(?:status(?: code)?:?|http|error:?|^)\s*\(?(4\d\d|5\d\d)\b|\((4\d\d|5\d\d)\)|"(?:code|status)":\s*"?(4\d\d|5\d\d)\b|\bfault (4\d\d|5\d\d)\b`)
+var statusText = lazyregexp.New(`(?i)(?:status(?: code)?:?|http|error:?|^)\s*\(?(4\d\d|5\d\d)\b|\((4\d\d|5\d\d)\)|"(?:code|status)":\s*"?(4\d\d|5\d\d)\b|\bfault (4\d\d|5\d\d)\b`)
 
 func statusIn(text string) int {
 	m := statusText.FindStringSubmatch(text)
@@ -42,14 +42,14 @@ func statusIn(text string) int {
 // the status: providers answer a used-up account with 400, 402, 403 and 429.
 var kinds = []struct {
 	kind model.Kind
-	says *regexp.Regexp
+	says *lazyregexp.Regexp
 }{
-	{model.Limit, regexp.MustCompile(`(?i)usage.?limit|rate.?limit|limit (was |is |has been )?(reached|exceeded)|(hit|reached|exceeded) your .{0,40}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|resource.?exhausted|too many requests|out of (extra )?(usage|credits)|credit balance is too low|insufficient.?(quota|credits|balance)|exhausted your (daily )?(quota|capacity)|resets? (at|in) `)},
-	{model.Auth, regexp.MustCompile(`(?i)invalid.{0,10}api.?key|api.?key.{0,30}(missing|not set|invalid|required|not found)|unauthori[sz]ed|authenticat\w+ (failed|error|required)|failed to authenticate|not logged in|please (run )?.{0,12}log ?in|permission_error|forbidden|no auth`)},
-	{model.Overloaded, regexp.MustCompile(`(?i)overloaded|service.?unavailable|no capacity|at capacity|high demand`)},
-	{model.BadRequest, regexp.MustCompile(`(?i)model.{0,60}(not found|does not exist|not supported|is not available)|unknown model|invalid model|unknown (option|argument|flag)|unexpected argument`)},
-	{model.Unreachable, regexp.MustCompile(`(?i)ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|fetch failed|connection (refused|reset|error|closed)|network error|socket hang up|could not connect|error sending request|stream disconnected`)},
-	{model.Refused, regexp.MustCompile(`(?i)content.?(policy|filter)|safety (policy|filter)|violat\w+ .{0,30}policy|refus(ed|al)`)},
+	{model.Limit, lazyregexp.New(`(?i)usage.?limit|rate.?limit|limit (was |is |has been )?(reached|exceeded)|(hit|reached|exceeded) your .{0,40}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|resource.?exhausted|too many requests|out of (extra )?(usage|credits)|credit balance is too low|insufficient.?(quota|credits|balance)|exhausted your (daily )?(quota|capacity)|resets? (at|in) `)},
+	{model.Auth, lazyregexp.New(`(?i)invalid.{0,10}api.?key|api.?key.{0,30}(missing|not set|invalid|required|not found)|unauthori[sz]ed|authenticat\w+ (failed|error|required)|failed to authenticate|not logged in|please (run )?.{0,12}log ?in|permission_error|forbidden|no auth`)},
+	{model.Overloaded, lazyregexp.New(`(?i)overloaded|service.?unavailable|no capacity|at capacity|high demand`)},
+	{model.BadRequest, lazyregexp.New(`(?i)model.{0,60}(not found|does not exist|not supported|is not available)|unknown model|invalid model|unknown (option|argument|flag)|unexpected argument`)},
+	{model.Unreachable, lazyregexp.New(`(?i)ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|fetch failed|connection (refused|reset|error|closed)|network error|socket hang up|could not connect|error sending request|stream disconnected`)},
+	{model.Refused, lazyregexp.New(`(?i)content.?(policy|filter)|safety (policy|filter)|violat\w+ .{0,30}policy|refus(ed|al)`)},
 }
 
 func kindOf(text string, status int) model.Kind {
@@ -84,13 +84,13 @@ func kindOf(text string, status int) model.Kind {
 }
 
 var (
-	inUnits  = regexp.MustCompile(`(?i)\b(\d+(?:\.\d+)?)\s*(milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)\b`)
-	compact  = regexp.MustCompile(`\b((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)|(?:\d+h)?(?:\d+m)|(?:\d+h))\b`)
-	waitText = regexp.MustCompile(`(?i)(?:try again|retry|retry.?delay|retry.?after|resets?|reset|available|wait)\W{0,4}(?:again )?(?:in|after|for|"?:|=)?\W{0,3}(.{0,60})`)
-	epoch    = regexp.MustCompile(`\b(1[6-9]\d{8}|2\d{9})(\d{3})?\b`)
-	stamp    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?`)
-	clock    = regexp.MustCompile(`(?i)(?:resets?|try again|available|until)\W{0,6}(?:at )?(?:(?:on )?((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?,?(?: at)? )?(\d{1,2})(?::(\d\d))?\s*(am|pm)?\s*(?:\(([A-Za-z_]+/[A-Za-z_/]+|UTC)\))?`)
-	seconds  = regexp.MustCompile(`(?i)(?:resets?_in_seconds|reset_after_seconds|retry[-_ ]?after(?:_seconds)?)"?\s*[:=]?\s*(\d+(?:\.\d+)?)\b`)
+	inUnits  = lazyregexp.New(`(?i)\b(\d+(?:\.\d+)?)\s*(milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)\b`)
+	compact  = lazyregexp.New(`\b((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)|(?:\d+h)?(?:\d+m)|(?:\d+h))\b`)
+	waitText = lazyregexp.New(`(?i)(?:try again|retry|retry.?delay|retry.?after|resets?|reset|available|wait)\W{0,4}(?:again )?(?:in|after|for|"?:|=)?\W{0,3}(.{0,60})`)
+	epoch    = lazyregexp.New(`\b(1[6-9]\d{8}|2\d{9})(\d{3})?\b`)
+	stamp    = lazyregexp.New(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?`)
+	clock    = lazyregexp.New(`(?i)(?:resets?|try again|available|until)\W{0,6}(?:at )?(?:(?:on )?((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?,?(?: at)? )?(\d{1,2})(?::(\d\d))?\s*(am|pm)?\s*(?:\(([A-Za-z_]+/[A-Za-z_/]+|UTC)\))?`)
+	seconds  = lazyregexp.New(`(?i)(?:resets?_in_seconds|reset_after_seconds|retry[-_ ]?after(?:_seconds)?)"?\s*[:=]?\s*(\d+(?:\.\d+)?)\b`)
 )
 
 // ResetIn finds when a text says that a limit ends: a Unix time, a date, a

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // gemini reads `gemini -o stream-json`: init, message, tool and result events.
@@ -81,7 +82,7 @@ func (g *gemini) message(e geminiEvent) {
 	}
 }
 
-var geminiDenied = regexp.MustCompile(`(?i)denied|not permitted|requires? (user )?(approval|confirmation)|blocked by policy|not available in|tool execution.*cancel`)
+var geminiDenied = lazyregexp.New(`(?i)denied|not permitted|requires? (user )?(approval|confirmation)|blocked by policy|not available in|tool execution.*cancel`)
 
 func (g *gemini) returned(e geminiEvent) {
 	failed := e.Status != "success"

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // digestBytes fits into what is kept as evidence of a criterion.
 const digestBytes = 1500
 
 var (
-	telling = regexp.MustCompile(`(?i)fail|error|panic|fatal|cannot|can't|not found|undefined|missing|no such|no required|expected|\bwant\b|stale|out of date|generate|format|` +
+	telling = lazyregexp.New(`(?i)fail|error|panic|fatal|cannot|can't|not found|undefined|missing|no such|no required|expected|\bwant\b|stale|out of date|generate|format|` +
 		`refused|timed? ?out|denied|exception|assert|traceback|no module|\bRan \d+ test|no tests ran|^go: |npm err|^make.*\*\*\*|[\w/.-]+\.\w{1,4}:\d+`)
-	fine = regexp.MustCompile(`^ok\s|\[no test files\]|^\s*--- (PASS|SKIP)|^\s*=== |^PASS$|^\s*(✓|✔)`)
+	fine = lazyregexp.New(`^ok\s|\[no test files\]|^\s*--- (PASS|SKIP)|^\s*=== |^PASS$|^\s*(✓|✔)`)
 )
 
 // digest prints of a long output the lines that tell what went wrong, so that

@@ -11,9 +11,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // Snapshot is what the tests of a project were before anything was changed.
@@ -158,8 +159,8 @@ func fingerprint(full, name string) (TestFile, error) {
 }
 
 var (
-	spaceOrEnd    = regexp.MustCompile(`[\s;]+`)
-	trailingComma = regexp.MustCompile(`,([)\]}])`)
+	spaceOrEnd    = lazyregexp.New(`[\s;]+`)
+	trailingComma = lazyregexp.New(`,([)\]}])`)
 )
 
 // normal is the content without what a formatter may change.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // licences are recognised by words that only they have; the first that fits counts.
@@ -29,7 +30,7 @@ var licences = []struct{ id, words string }{
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy of this software"},
 }
 
-var licenceFile = regexp.MustCompile(`(?i)^(un)?licen[cs]e([._-].*)?$|^copying([._-].*)?$`)
+var licenceFile = lazyregexp.New(`(?i)^(un)?licen[cs]e([._-].*)?$|^copying([._-].*)?$`)
 
 // licence says under which licence the project is, and whether its files agree.
 func licence(c call) (*Part, error) {

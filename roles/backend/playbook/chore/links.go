@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -15,6 +14,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+
+	"orch/roles/lazyregexp"
 )
 
 // document is one Markdown file: what it links to and what can be linked in it.
@@ -28,7 +29,7 @@ type link struct {
 	line int
 }
 
-var htmlAnchor = regexp.MustCompile(`(?i)<[a-z][^>]*\s(?:id|name)\s*=\s*["']?([^"'\s>]+)`)
+var htmlAnchor = lazyregexp.New(`(?i)<[a-z][^>]*\s(?:id|name)\s*=\s*["']?([^"'\s>]+)`)
 
 // linkCheck looks up every link of the Markdown files below a directory.
 func linkCheck(c call) (*Part, error) {

@@ -3,33 +3,34 @@ package chore
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // secretRule finds one kind of secret; the last group is what is masked.
 type secretRule struct {
 	name string
-	re   *regexp.Regexp
+	re   *lazyregexp.Regexp
 }
 
 var secretRules = []secretRule{
-	{"aws-access-key", regexp.MustCompile(`\b((?:AKIA|ASIA)[0-9A-Z]{16})\b`)},
-	{"github-token", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})\b`)},
-	{"gitlab-token", regexp.MustCompile(`\b(glpat-[A-Za-z0-9_-]{20,})`)},
-	{"slack-token", regexp.MustCompile(`\b(xox[abprs]-[A-Za-z0-9-]{10,})`)},
-	{"google-api-key", regexp.MustCompile(`\b(AIza[0-9A-Za-z_-]{35})`)},
-	{"stripe-key", regexp.MustCompile(`\b([rs]k_live_[0-9A-Za-z]{20,})`)},
-	{"model-api-key", regexp.MustCompile(`\b(sk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,})`)},
-	{"npm-token", regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36})\b`)},
-	{"private-key", regexp.MustCompile(`-----BEGIN ((?:[A-Z]+ )*PRIVATE KEY)-----`)},
-	{"url-password", regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s:/@"']+:([^\s:/@"'$<{%]{6,})@`)},
-	{"assignment", regexp.MustCompile(`(?i)(?:password|passwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)["']?\s*[:=]\s*["']([^"'\s]{8,})["']`)},
+	{"aws-access-key", lazyregexp.New(`\b((?:AKIA|ASIA)[0-9A-Z]{16})\b`)},
+	{"github-token", lazyregexp.New(`\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})\b`)},
+	{"gitlab-token", lazyregexp.New(`\b(glpat-[A-Za-z0-9_-]{20,})`)},
+	{"slack-token", lazyregexp.New(`\b(xox[abprs]-[A-Za-z0-9-]{10,})`)},
+	{"google-api-key", lazyregexp.New(`\b(AIza[0-9A-Za-z_-]{35})`)},
+	{"stripe-key", lazyregexp.New(`\b([rs]k_live_[0-9A-Za-z]{20,})`)},
+	{"model-api-key", lazyregexp.New(`\b(sk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,})`)},
+	{"npm-token", lazyregexp.New(`\b(npm_[A-Za-z0-9]{36})\b`)},
+	{"private-key", lazyregexp.New(`-----BEGIN ((?:[A-Z]+ )*PRIVATE KEY)-----`)},
+	{"url-password", lazyregexp.New(`[a-z][a-z0-9+.-]*://[^\s:/@"']+:([^\s:/@"'$<{%]{6,})@`)},
+	{"assignment", lazyregexp.New(`(?i)(?:password|passwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)["']?\s*[:=]\s*["']([^"'\s]{8,})["']`)},
 }
 
 // harmless are values that only stand for a secret.
-var harmless = regexp.MustCompile(`(?i)example|changeme|change-me|placeholder|dummy|sample|redacted|x{4,}|\*{3,}|\.{3}|^<|^\$|^%|\{\{|your[_-]|process\.env|os\.environ|getenv|test`)
+var harmless = lazyregexp.New(`(?i)example|changeme|change-me|placeholder|dummy|sample|redacted|x{4,}|\*{3,}|\.{3}|^<|^\$|^%|\{\{|your[_-]|process\.env|os\.environ|getenv|test`)
 
 // secretFiles are names that hold secrets by their nature.
 var secretFiles = []string{".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.p12", "*.pfx", "*.keystore", ".netrc", ".pgpass"}

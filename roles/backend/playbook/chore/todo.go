@@ -3,15 +3,16 @@ package chore
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"orch/roles/lazyregexp"
 )
 
 // tags are the words that mark what was left for later.
 var tags = []string{"TODO", "FIXME", "HACK", "XXX"}
 
-var tagPattern = regexp.MustCompile(`(?:^|[^\pL\pN_])(TODO|FIXME|HACK|XXX)(\([^)]*\))?(?:[^\pL\pN_]|$)`)
+var tagPattern = lazyregexp.New(`(?:^|[^\pL\pN_])(TODO|FIXME|HACK|XXX)(\([^)]*\))?(?:[^\pL\pN_]|$)`)
 
 // todoReport lists lines with a tag, by the area of the project they are in.
 func todoReport(c call) (*Part, error) {
