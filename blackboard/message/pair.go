@@ -181,6 +181,9 @@ type Handoff struct {
 	Blockers      []string `json:"blockers"`
 	FilesModified []string `json:"files_modified"`
 	NextSteps     []string `json:"next_steps"`
+	// Refused is said by code: why what was in the worktree is not taken. The next
+	// iteration begins in a new one.
+	Refused string `json:"refused,omitempty"`
 }
 
 // MergeStarting is written, durably, before a ref moves.

@@ -37,6 +37,9 @@ func (d *display) coding(m message.Message) []string {
 	case message.Abandoned:
 		return []string{d.item(d.paint.red("✗"), b.Task, "given up: "+oneLine(b.Reason, 120))}
 	case message.Handoff:
+		if b.Refused != "" {
+			return []string{d.item(d.paint.yellow("!"), b.Task, "not taken: "+oneLine(b.Refused, 160)+"; a new worktree is made")}
+		}
 		return []string{d.item(d.paint.dim("→"), b.Task, "handed on: "+oneLine(b.NextAction, 120))}
 	case message.Discovery:
 		return []string{d.head("found", fmt.Sprintf("%s, %s: %s", b.Severity, b.Urgency, oneLine(b.Description, 120)))}

@@ -70,15 +70,47 @@ func (it *iteration) place(ctx context.Context) error {
 		return err
 	}
 	if workspace.Made(t.Work) {
-		return workspace.Unlock(t.Work) // whoever worked there before is gone, maybe killed
+		err := workspace.Unlock(t.Work) // whoever worked there before is gone, maybe killed
+		var tampered *workspace.TamperedError
+		if !errors.As(err, &tampered) {
+			return err
+		}
+		// Its agent failed, and left it so that nobody can go on in it.
+		it.e.Log("a new worktree is made: %v", tampered)
+		if _, _, err := it.take(ctx); err != nil {
+			return err
+		}
+		if err := workspace.Remove(t.Work); err != nil {
+			return err
+		}
 	}
-	begin := workspace.Commit(t.Base)
-	if fresh := it.w.Place.Coder(it.goal.ID, t.ID, t.Agent, t.Fence); t.Work != fresh && t.Review.Commit != "" {
-		begin = workspace.Commit(t.Review.Commit) // its worktree is gone, what was submitted is not
+	begin, err := it.begin(ctx)
+	if err != nil {
+		return err
 	}
 	return it.w.Repo.Make(ctx, t.Work, workspace.Spec{
 		Branch: fmt.Sprintf("orch/%s/%s", it.goal.ID, t.ID), Commit: begin, Name: string(t.Agent), Email: authorOf(t.Agent), Included: true,
 	}, it.w.Setup)
+}
+
+// begin is the commit a new worktree starts at: what was submitted from the one
+// before, if it is gone, or else the base. What another coder submitted, who
+// worked elsewhere, is not gone on with.
+func (it *iteration) begin(ctx context.Context) (workspace.Commit, error) {
+	t := it.task
+	for n := t.Fence; n > 0 && t.Review.Commit != ""; n-- {
+		at, err := it.w.Repo.At(ctx, it.ref(fmt.Sprint(n)))
+		if err != nil {
+			return "", err
+		}
+		if string(at) == t.Review.Commit {
+			return at, nil
+		}
+		if it.w.Place.Coder(it.goal.ID, t.ID, t.Agent, n) == t.Work {
+			break
+		}
+	}
+	return workspace.Commit(t.Base), nil
 }
 
 // unplaced blocks the task if the project's setup fails: no coder can mend
@@ -108,17 +140,18 @@ func (it *iteration) work(ctx context.Context) (backend.CodeReport, error) {
 // end decides what came of the iteration. The work is brought in first: what
 // is said next may end the claim, and somebody else may remove the worktree.
 func (it *iteration) end(ctx, working context.Context, report backend.CodeReport, worked error) error {
-	done, harvested := it.w.Repo.Harvest(ctx, it.task.Work, it.ref(fmt.Sprint(it.task.Fence)), workspace.Commit(it.task.Base), workspace.Leftover{
-		Message: fmt.Sprintf("Keep what %s left uncommitted\n\nTask: %s", it.task.Agent, it.task.ID), Name: string(it.task.Agent), Email: authorOf(it.task.Agent),
-	})
+	done, bad, harvested := it.take(ctx)
 	if cause := context.Cause(working); step.Late(cause) || step.Late(worked) {
-		return it.late(ctx, done)
+		return it.late(ctx, done, harvested)
 	}
 	if it.ask == nil && worked != nil {
 		return worked // whatever is in the worktree is there for the next try
 	}
 	if err := it.noteAll(ctx, report.Anomalies); err != nil {
 		return err
+	}
+	if _, blocked := it.ask.(message.Blocked); bad != nil && !blocked {
+		return it.anew(ctx, *bad)
 	}
 	switch ask := it.ending(report).(type) {
 	case message.Blocked:
@@ -156,16 +189,22 @@ func (it *iteration) submit(ctx context.Context, ask message.ReviewRequested, do
 func (it *iteration) say(ctx context.Context, body message.Body) error {
 	_, err := it.e.SayAs(ctx, message.Coder, it.task.Claim.ID, body)
 	if step.Late(err) {
-		return it.late(ctx, workspace.Harvested{})
+		return it.late(ctx, workspace.Harvested{}, nil)
 	}
 	return err
 }
 
 // late keeps the work as a proposal for whoever has the task now.
-func (it *iteration) late(ctx context.Context, done workspace.Harvested) error {
+func (it *iteration) late(ctx context.Context, done workspace.Harvested, harvested error) error {
+	output := fmt.Sprintf("%d commits up to %s are kept under %s", done.Commits, done.Head, it.ref(fmt.Sprint(it.task.Fence)))
+	switch {
+	case harvested != nil:
+		output = fmt.Sprintf("what is in %s could not be taken: %v", it.task.Work, harvested)
+	case done.Head == "":
+		output = "nothing was left in the worktree"
+	}
 	return it.e.KeepLate(ctx, message.ExecutionResult{
-		SubtaskID: it.task.ID, Attempt: it.task.Attempt + 1, Status: message.Completed, Calls: []message.CallID{}, ToolCalls: []string{},
-		Output: fmt.Sprintf("%d commits up to %s are kept under %s", done.Commits, done.Head, it.ref(fmt.Sprint(it.task.Fence))),
+		SubtaskID: it.task.ID, Attempt: it.task.Attempt + 1, Status: message.Completed, Calls: []message.CallID{}, ToolCalls: []string{}, Output: output,
 	})
 }
 

@@ -54,7 +54,7 @@ func (it *iteration) hear(ctx context.Context, body message.Body) (message.ID, e
 			return "", &NotYoursError{"a handoff needs a summary and a next action", "orch note handoff --summary TEXT --next TEXT"}
 		}
 		asked := b.Task
-		b.Task = it.task.ID
+		b.Task, b.Refused = it.task.ID, "" // whether work is taken is for code to say
 		return "", errors.Join(it.mine(asked), it.endWith(b.Task, b))
 	}
 	return "", &NotYoursError{fmt.Sprintf("a coder may not say %s", body.Type()), "orch submit, or orch note anomaly, discovery, blocked or handoff"}

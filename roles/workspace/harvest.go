@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,21 +27,6 @@ type Leftover struct {
 	Email   string
 }
 
-// TamperedError says that a workspace is no longer what was made.
-type TamperedError struct{ Path, What string }
-
-func (e *TamperedError) Error() string { return e.Path + ": " + e.What }
-
-// RewrittenError says that the work no longer builds on its base.
-type RewrittenError struct{ Base, Head Commit }
-
-func (e *RewrittenError) Error() string {
-	return fmt.Sprintf("commit %.12s does not build on %.12s, where the work began", e.Head, e.Base)
-}
-
-// Hint names what to do.
-func (e *RewrittenError) Hint() string { return "git rebase --onto the base commit, then submit again" }
-
 // Harvest brings everything a workspace holds into the repository and pins it
 // under ref: its commits, and one more of what is not committed. The workspace
 // is not trusted: its settings, hooks and filters are never read, because git
@@ -61,21 +45,23 @@ func (r Repo) Harvest(ctx context.Context, path, ref string, base Commit, left L
 		return h, err
 	}
 	h.Head, h.Conflict = head, own.halfDone()
-	seen, err := r.look(ctx, own, head)
+	borrowed := call{dir: r.Dir, env: []string{borrowing(own.objects())}}
+	have, err := borrowed.text(ctx, "rev-parse", "--verify", string(head)+"^{tree}")
+	if err != nil && ctx.Err() == nil {
+		return h, &TamperedError{path, fmt.Sprintf("its HEAD names %.12s, which is no commit", head)}
+	}
+	seen, err := r.look(ctx, path, borrowed.env, head)
 	if err != nil {
-		return h, fmt.Errorf("read what is in %s: %w", path, err)
+		return h, r.whole(ctx, borrowed, path, head, fmt.Errorf("read what is in %s: %w", path, err))
 	}
 	defer seen.Close()
-	borrowed := call{dir: r.Dir, env: []string{borrowing(own.objects())}}
-	if have, err := borrowed.text(ctx, "rev-parse", "--verify", string(head)+"^{tree}"); err != nil {
-		return h, &TamperedError{path, "its HEAD names no commit: " + err.Error()}
-	} else if h.Left = have != seen.tree; h.Left {
+	if h.Left = have != seen.tree; h.Left {
 		if h.Head, err = borrowed.commit(ctx, seen.tree, left, head); err != nil {
 			return h, fmt.Errorf("commit what was left in %s: %w", path, err)
 		}
 	}
 	if err := r.bring(ctx, borrowed, h.Head); err != nil {
-		return h, fmt.Errorf("bring the commits of %s over: %w", path, err)
+		return h, r.whole(ctx, borrowed, path, head, fmt.Errorf("bring the commits of %s over: %w", path, err))
 	}
 	if err := r.Pin(ctx, ref, h.Head); err != nil {
 		return h, err
@@ -123,7 +109,7 @@ func (r Repo) Differs(ctx context.Context, path string, c Commit) (bool, error) 
 		return true, err
 	}
 	defer own.Close()
-	seen, err := r.look(ctx, own, c)
+	seen, err := r.look(ctx, path, []string{borrowing(own.objects())}, c)
 	if err != nil {
 		return false, fmt.Errorf("read what is in %s: %w", path, err)
 	}
@@ -143,8 +129,9 @@ func (s sight) Close() error { return os.RemoveAll(filepath.Dir(s.index)) }
 
 // look makes a tree of the files of a workspace, starting from a commit, on an
 // index of its own. Ignored files, submodules, nested repositories and the
-// board stay as they are in the commit.
-func (r Repo) look(ctx context.Context, own *ownGit, from Commit) (s sight, err error) {
+// board stay as they are in the commit. borrowed is the environment that adds
+// the workspace's objects to those of the repository.
+func (r Repo) look(ctx context.Context, path string, borrowed []string, from Commit) (s sight, err error) {
 	dir, err := process.MakeTemp()
 	if err != nil {
 		return s, err
@@ -155,14 +142,14 @@ func (r Repo) look(ctx context.Context, own *ownGit, from Commit) (s sight, err 
 			s.Close()
 		}
 	}()
-	at := call{dir: own.path, env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + own.path, "GIT_INDEX_FILE=" + s.index, borrowing(own.objects())}}
+	at := call{dir: path, env: append([]string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + path, "GIT_INDEX_FILE=" + s.index}, borrowed...)}
 	if _, err := at.text(ctx, "read-tree", string(from)); err != nil {
 		return s, err
 	}
 	if err := hideBoard(ctx, at); err != nil {
 		return s, err
 	}
-	nested, err := nestedRepos(own.path)
+	nested, err := nestedRepos(path)
 	if err != nil {
 		return s, err
 	}
@@ -234,35 +221,6 @@ func nestedRepos(root string) ([]string, error) {
 		return nil
 	})
 	return found, err
-}
-
-// bring copies the objects a commit needs into the repository, each one
-// checked, and none of the workspace's settings read.
-func (r Repo) bring(ctx context.Context, borrowed call, head Commit) error {
-	dir, err := process.MakeTemp()
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	file, err := os.Create(filepath.Join(dir, "pack"))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	have, err := git(ctx, r.Dir, "for-each-ref", "--format=^%(objectname)")
-	if err != nil {
-		return err
-	}
-	pack := borrowed.with("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset")
-	pack.stdin, pack.out = strings.NewReader(string(head)+"\n"+have+"\n"), file
-	if _, err := pack.run(ctx); err != nil {
-		return err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = call{dir: r.Dir, stdin: file, args: []string{"index-pack", "--stdin", "--strict", "--fix-thin"}}.run(ctx)
-	return err
 }
 
 // commit makes a commit of a tree.

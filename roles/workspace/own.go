@@ -3,8 +3,10 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -57,7 +59,7 @@ func (o *ownGit) head() (head Commit, branch string, err error) {
 			return "", "", &TamperedError{o.path, ref + " can not be read: " + err.Error()}
 		}
 	}
-	if (len(raw) != 40 && len(raw) != 64) || strings.Trim(raw, "0123456789abcdef") != "" {
+	if !isHash(raw) {
 		return "", "", &TamperedError{o.path, fmt.Sprintf("HEAD is %q, no commit", firstLines([]byte(raw)))}
 	}
 	return Commit(raw), branch, nil
@@ -89,6 +91,40 @@ func (o *ownGit) packed(ref string) (string, error) {
 		}
 	}
 	return "", errors.New("it is not there")
+}
+
+// mostTips bounds how many commits of a workspace are looked at.
+const mostTips = 100
+
+// tips lists what HEAD, ORIG_HEAD and the refs name, as far as they can be
+// read; each once, and never more than mostTips.
+func (o *ownGit) tips() (all []Commit) {
+	add := func(hash string) {
+		if isHash(hash) && len(all) < mostTips && !slices.Contains(all, Commit(hash)) {
+			all = append(all, Commit(hash))
+		}
+	}
+	for _, name := range []string{"HEAD", "ORIG_HEAD"} {
+		raw, _ := o.read(name) // what can not be read names nothing
+		add(raw)
+	}
+	_ = fs.WalkDir(o.root.FS(), "refs", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			raw, _ := o.read(name)
+			add(raw)
+		}
+		return nil
+	})
+	packed, _ := o.read("packed-refs")
+	for line := range strings.Lines(packed) {
+		hash, _, _ := strings.Cut(line, " ")
+		add(hash)
+	}
+	return all
+}
+
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // halfDone tells whether a merge or the like is going on.

@@ -96,8 +96,9 @@ type Needed func(context.Context) (func(path string) bool, error)
 // that, and what is claimed later is not on the list. What a
 // coder's worktree holds is brought into the repository first, under
 // refs/orch/<goal>/left/<name>, so that no commit and no unfinished file is
-// lost; what was never whole holds nothing. A worktree that can not be read any
-// more is left where it is, and named in the error.
+// lost; what was never whole holds nothing. Of one whose own repository is no
+// longer whole the files are kept. A worktree that can not be read at all is
+// left where it is, and named in the error.
 func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Needed, left Leftover) (removed []string, err error) {
 	dir := filepath.Join(p.Root, string(goal))
 	if _, err := os.Lstat(dir); missing(err) {
@@ -153,10 +154,19 @@ func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left
 		return fmt.Errorf("read where %s began: %w", path, err)
 	}
 	began := Commit(strings.TrimSpace(string(base)))
-	_, err = r.Harvest(ctx, path, "refs/orch/"+string(goal)+"/left/"+name, began, left)
+	ref := "refs/orch/" + string(goal) + "/left/" + name
+	_, err = r.Harvest(ctx, path, ref, began, left)
 	var rewritten *RewrittenError
-	if errors.As(err, &rewritten) {
-		return nil // it is pinned all the same
+	var tampered *TamperedError
+	switch {
+	case errors.As(err, &rewritten):
+		err = nil // it is pinned all the same
+	case errors.As(err, &tampered):
+		_, err = r.Salvage(ctx, path, ref, began, left)
 	}
+	if err != nil {
+		return err
+	}
+	_, err = r.Others(ctx, path, ref)
 	return err
 }

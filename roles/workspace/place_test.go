@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"orch/blackboard/message"
@@ -124,11 +125,86 @@ func TestAWorktreeThatCanNotBeReadIsLeftWhereItIs(t *testing.T) {
 	}
 	put(t, path, "work.txt", "x")
 	put(t, path, ".git/HEAD", "nonsense")
+	put(t, filepath.Dir(path), filepath.Base(path)+ready, "nonsense")
 	removed, err := place.Tidy(t.Context(), p.repo, "g", only(""), Leftover{"left", "c", "c@example.org"})
 	if err == nil || len(removed) > 0 {
 		t.Fatalf("removed %v, %v", removed, err)
 	}
 	if _, err := os.Lstat(filepath.Join(path, "work.txt")); err != nil {
 		t.Errorf("the work is gone: %v", err)
+	}
+}
+
+// What a coder committed beside its branch, and the files of a worktree whose
+// own repository it broke, outlive the worktree.
+func TestTidyKeepsWhatIsBesideTheHead(t *testing.T) {
+	left := Leftover{"left", "c", "c@example.org"}
+	for _, c := range []struct {
+		name string
+		do   func(t *testing.T, path string)
+		// want is what a ref below left holds of work.txt, by the end of its name
+		want map[string]string
+	}{
+		{"another branch", func(t *testing.T, path string) {
+			gitIn(t, path, "checkout", "-q", "-b", "aside")
+			put(t, path, "work.txt", "aside")
+			gitIn(t, path, "add", "-A")
+			gitIn(t, path, "commit", "-q", "-m", "aside")
+			gitIn(t, path, "checkout", "-q", "-")
+		}, map[string]string{"": "", "-1": "aside"}},
+		{"a packed branch of a detached HEAD", func(t *testing.T, path string) {
+			put(t, path, "work.txt", "aside")
+			gitIn(t, path, "add", "-A")
+			gitIn(t, path, "commit", "-q", "-m", "aside")
+			gitIn(t, path, "pack-refs", "--all")
+			gitIn(t, path, "checkout", "-q", "--detach", "HEAD~")
+		}, map[string]string{"": "", "-1": "aside"}},
+		{"a HEAD that is nonsense", func(t *testing.T, path string) {
+			put(t, path, "work.txt", "committed")
+			gitIn(t, path, "add", "-A")
+			gitIn(t, path, "commit", "-q", "-m", "first")
+			put(t, path, "work.txt", "as it lies")
+			put(t, path, ".git/HEAD", "nonsense")
+		}, map[string]string{"": "as it lies", "-1": "committed"}},
+		{"no .git at all", func(t *testing.T, path string) {
+			put(t, path, "work.txt", "as it lies")
+			must(t, os.RemoveAll(filepath.Join(path, ".git")))
+		}, map[string]string{"": "as it lies"}},
+		{"a .git of its own making", func(t *testing.T, path string) {
+			must(t, os.RemoveAll(filepath.Join(path, ".git")))
+			put(t, path, "work.txt", "as it lies")
+			gitIn(t, path, "init", "-q", "-b", "mine")
+			gitIn(t, path, "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "mine")
+		}, map[string]string{"": "as it lies"}},
+		{"objects are gone", func(t *testing.T, path string) {
+			put(t, path, "work.txt", "committed")
+			gitIn(t, path, "add", "-A")
+			gitIn(t, path, "commit", "-q", "-m", "first")
+			blob := gitIn(t, path, "rev-parse", "HEAD:work.txt")
+			must(t, os.Remove(filepath.Join(path, ".git", "objects", blob[:2], blob[2:])))
+		}, map[string]string{"": "committed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t)
+			place := PlaceOf(t.TempDir(), "board")
+			path := place.Coder("g", "t", "coder-1", 1)
+			must(t, p.repo.Make(t.Context(), path, Spec{Branch: "b", Commit: p.head(), Name: "c", Email: "c@example.org"}, nil))
+			c.do(t, path)
+			removed, err := place.Tidy(t.Context(), p.repo, "g", only(""), left)
+			if err != nil || len(removed) != 1 {
+				t.Fatalf("removed %v, %v", removed, err)
+			}
+			for end, want := range c.want {
+				ref := "refs/orch/g/left/" + filepath.Base(path) + end
+				got, _, err := p.repo.Show(t.Context(), Commit(ref), "work.txt")
+				if err != nil || string(got) != want {
+					t.Errorf("%s has %q, %v; want %q", ref, got, err, want)
+				}
+			}
+			if n := len(strings.Fields(p.git("for-each-ref", "--format=%(refname)", "refs/orch/"))); n != len(c.want) {
+				t.Errorf("%d refs, want %d", n, len(c.want))
+			}
+			p.git("fsck", "--strict", "--connectivity-only")
+		})
 	}
 }
