@@ -236,7 +236,11 @@ func person() blackboard.Identity {
 
 // config reads the configuration of the project.
 func (a *app) config(root string) (config.Config, error) {
-	return config.Load(filepath.Join(root, ".orch", "config.yaml"))
+	cfg, err := config.Load(filepath.Join(root, ".orch", "config.yaml"))
+	if err != nil {
+		return cfg, err
+	}
+	return cfg.Rooted(root)
 }
 
 // printJSON writes one value as indented JSON with a final newline.

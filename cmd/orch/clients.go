@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 
 	"orch/roles/backend/agent"
 	"orch/roles/backend/agent/cli"
@@ -83,8 +82,8 @@ func programOf(e choose.Entry) string {
 	if !e.IsAgent() {
 		return ""
 	}
-	if words := strings.Fields(e.Options[choose.OptionCommand]); len(words) > 0 {
-		return words[0]
+	if program := e.Program(); program != "" {
+		return program
 	}
 	p, _ := cli.Find(e.Options[choose.OptionPreset])
 	return p.Program

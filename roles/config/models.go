@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Model says what a role thinks or acts with.
@@ -34,6 +37,44 @@ var backends = []string{"playbook", "openai", "anthropic", "acp", "exec"}
 // thinkers are the roles that may be given a model.
 var thinkers = []string{"perceiver", "planner", "executor", "agent-validator", "meta-validator", "ggs", "memory",
 	"coder", "code-reviewer", "plan-reviewer", "validator", "crosscheck", "ui-qa", "orchestrator", "architect", "curator"}
+
+// Rooted returns the configuration with the programs of agents that are named
+// relative to the project, as ./review.sh is, under root: an agent works in a
+// worktree, and a judge in an empty folder. A name without a slash is looked for
+// on PATH, and arguments stay as they are.
+func (c Config) Rooted(root string) (Config, error) {
+	if !filepath.IsAbs(root) {
+		return c, nil
+	}
+	models := maps.Clone(c.Models)
+	for entry, m := range models {
+		word, rest := m.Options["command"], ""
+		if m.Options["preset"] == "" { // then it is a line as a shell reads it
+			if end := strings.IndexAny(word, " \t\n"); end >= 0 {
+				word, rest = word[:end], word[end:]
+			}
+			if strings.ContainsAny(word, "'\"\\$") {
+				continue
+			}
+		}
+		if !strings.Contains(word, "/") || filepath.IsAbs(word) {
+			continue
+		}
+		program := filepath.Join(root, word)
+		if m.Options["preset"] == "" {
+			quoted, err := syntax.Quote(program, syntax.LangBash)
+			if err != nil {
+				return c, fmt.Errorf("models.%s.options.command: %w", entry, err)
+			}
+			program = quoted
+		}
+		m.Options = maps.Clone(m.Options)
+		m.Options["command"] = program + rest
+		models[entry] = m
+	}
+	c.Models = models
+	return c, nil
+}
 
 // checkModels returns the path of the first thing that is wrong, and what it is.
 func (c Config) checkModels() (at, what string) {

@@ -39,7 +39,7 @@ type Option struct {
 func Options() []Option {
 	return []Option{
 		{"preset", "", "", strings.Join(cli.Names(), ", "), "which agent program this is"},
-		{"command", "the preset's program on PATH", "", "", "the program to run; without a preset, any command line"},
+		{"command", "the preset's program on PATH", "", "", "the program to run; without a preset, any command line; one with a slash is looked for from the project"},
 		{"args", "", "", "", "more arguments, split as a shell does"},
 		{"format", "text", "", "text, json", "what a command without a preset reads and writes"},
 		{"access", "workspace", "", "read, workspace, full", "what an acting agent may change by itself"},

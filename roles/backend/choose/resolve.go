@@ -10,6 +10,8 @@ import (
 
 	"orch/blackboard/message"
 	"orch/roles/config"
+
+	"mvdan.cc/sh/v3/shell"
 )
 
 // Names of the backends in the configuration.
@@ -113,17 +115,22 @@ func (e Entry) Account() string {
 		return strings.TrimSuffix(e.Backend+"/"+host+"/"+e.KeyEnv(), "/")
 	}
 	// One program has one account, however it is driven.
-	return cmp.Or(e.Options["account"], "agent/"+cmp.Or(e.Options[OptionPreset], path.Base(firstWord(e.Options[OptionCommand]))))
+	return cmp.Or(e.Options["account"], "agent/"+cmp.Or(e.Options[OptionPreset], path.Base(e.Program())))
 }
 
 // Title is how the entry is shown to people.
 func (e Entry) Title() string {
-	name := cmp.Or(e.Model.Name, e.Options[OptionPreset], firstWord(e.Options[OptionCommand]))
+	name := cmp.Or(e.Model.Name, e.Options[OptionPreset], e.Program())
 	return strings.TrimSuffix(e.Backend+" "+name, " ")
 }
 
-func firstWord(s string) string {
-	if words := strings.Fields(s); len(words) > 0 {
+// Program is what options.command starts; empty without one.
+func (e Entry) Program() string {
+	command := e.Options[OptionCommand]
+	if e.Options[OptionPreset] != "" { // then it is a program and no line
+		return command
+	}
+	if words, err := shell.Fields(command, func(string) string { return "" }); err == nil && len(words) > 0 {
 		return words[0]
 	}
 	return ""
