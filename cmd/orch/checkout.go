@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -180,10 +181,38 @@ func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 		return nil
 	}
 	why := fmt.Sprintf("the main checkout changed while %s worked on %s: %s. If that was you: orch resume", c.Agent, c.Activation.Key.Subject, strings.Join(drift, "; "))
-	_, err = g.board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: g.goal, Subject: string(g.goal),
+	return errors.Join(g.stop(ctx, c, why), g.keep(now))
+}
+
+// lookAtBranch compares where the integration branch is with where it was.
+// drift says how it differs, after the goal was stopped for it. A branch that
+// lost work is for the step to name.
+func (g *checkoutGuard) lookAtBranch(ctx context.Context, c supervisor.Claim) (drift string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := g.project.Base(ctx, g.goal); err != nil {
+		return "", nil
+	}
+	at, err := g.integration(ctx)
+	if err != nil {
+		return "", fmt.Errorf("look at the integration branch: %w", err)
+	}
+	if at == asMerged || at == g.last.Refs[g.project.ref] {
+		return "", nil
+	}
+	drift = fmt.Sprintf("%s is at %.12s, where no merge of this goal put it, and the goal is to be judged. If that was you: orch resume", strings.TrimPrefix(g.project.ref, "refs/heads/"), at)
+	now := g.last
+	now.Refs = maps.Clone(now.Refs)
+	now.Refs[g.project.ref] = at
+	return drift, errors.Join(g.stop(ctx, c, drift), g.keep(now))
+}
+
+// stop suspends the goal until a person has looked.
+func (g *checkoutGuard) stop(ctx context.Context, c supervisor.Claim, why string) error {
+	_, err := g.board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: g.goal, Subject: string(g.goal),
 		Cause: c.Activation.Key.Cause, Body: message.CheckpointReached{Name: mainCheckout, Reason: why}})
 	if err != nil && !supervisor.Refused(err) {
 		return fmt.Errorf("say that the main checkout changed: %w", err)
 	}
-	return g.keep(now)
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"orch/blackboard/message"
 	"orch/roles/config"
 	"orch/roles/integrator"
+	"orch/roles/step"
 	"orch/roles/supervisor"
 	"orch/roles/workspace"
 )
@@ -189,10 +190,12 @@ func (a *app) finishCode(ctx context.Context, b *session, cfg config.Config, g b
 	if err := os.WriteFile(path, []byte(r.markdown()), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write the report: %w", err)
 	}
+	// Whoever takes the branch must know that it is not what was judged.
+	_, gone := p.repo.Intact(ctx, g.ID, p.ref)
 	if a.asJSON {
-		return nil
+		return gone
 	}
-	return r.print(a.out)
+	return errors.Join(r.print(a.out), gone)
 }
 
 // watched compares the person's checkout around every step that runs an agent,
@@ -202,8 +205,16 @@ type watched struct {
 	guard *checkoutGuard
 }
 
-// Step runs the step and looks afterwards.
+// Step runs the step and looks afterwards. Before a goal is judged it looks at
+// the branch: what somebody added to it was reviewed by nobody.
 func (w watched) Step(ctx context.Context, c supervisor.Claim) supervisor.End {
+	if c.Activation.Key.Role == message.MetaValidator {
+		if drift, err := w.guard.lookAtBranch(context.WithoutCancel(ctx), c); err != nil {
+			return supervisor.End{Exit: step.ExitCrash, Class: message.EndCrash, Detail: err.Error()}
+		} else if drift != "" {
+			return supervisor.End{Exit: step.ExitAgain, Class: message.EndAgain, Detail: drift}
+		}
+	}
 	end := w.Spawner.Step(ctx, c)
 	switch c.Activation.Key.Role {
 	case message.Coder, message.CodeReviewer:

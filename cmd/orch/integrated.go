@@ -68,6 +68,21 @@ func (i *integrated) checkout(ctx context.Context) error {
 	return nil
 }
 
+// intact is an error if the branch lost what was merged into it, which a person
+// must mend, or if it went on since it was checked out.
+func (i *integrated) intact(ctx context.Context) error {
+	at, err := i.project.Base(ctx, i.goal)
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.head != "" && string(i.head) != at {
+		return fmt.Errorf("%w: the branch was at %.12s when it was judged, and is at %.12s", step.ErrMoved, i.head, at)
+	}
+	return nil
+}
+
 // checks runs a check of the goal on the checkout.
 func (i *integrated) checks(env check.Env) step.Checks {
 	env.Workspace = i.dir

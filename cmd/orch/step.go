@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"orch/roles/planner"
 	"orch/roles/step"
 	"orch/roles/supervisor"
+	"orch/roles/workspace"
 )
 
 // acts maps each role that works in steps to what it does in one.
@@ -171,6 +173,9 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 		err = fmt.Errorf("%w: %w", step.ErrWaits, stopped)
 	}
 	r := supervisor.Report{Spent: env.meter.Spent(), Needs: env.meter.Needs()}
+	if needs := mendFirst(err); needs != "" {
+		r.Needs, err = cmp.Or(r.Needs, needs), fmt.Errorf("%w: %w", step.ErrWaits, err)
+	}
 	r.Usage, r.Cost = env.meter.Total()
 	if err != nil {
 		r.Detail = err.Error()
@@ -180,6 +185,20 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 		a.warn(derr)
 	}
 	return r, err
+}
+
+// mendFirst is what a person must mend in the repository before a step that
+// ended so is worth starting again; empty for other ends.
+func mendFirst(err error) string {
+	rewound, lost := errors.AsType[*workspace.RewoundError](err)
+	gone, missing := errors.AsType[*workspace.NotReadyError](err)
+	switch {
+	case lost:
+		return rewound.Error() + ". " + rewound.Hint()
+	case missing:
+		return gone.Error() + ". " + gone.Hint()
+	}
+	return ""
 }
 
 // asStepExit turns how a role ended into an exit code.

@@ -176,7 +176,7 @@ func (m *stepMaker) fill(think thoughts) error {
 	}
 	if m.whole != nil {
 		checks.Process = m.apart
-		m.world.Checks, m.world.Change = m.whole.checks(checks), m.whole.change
+		m.world.Checks, m.world.Change, m.world.Whole = m.whole.checks(checks), m.whole.change, m.whole.intact
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func Run(ctx context.Context, e *step.Env) error {
 		return send(ctx, e, g, r.replan("")) // the gate: no model is asked
 	}
 	merged, summary := merge(ctx, e, g, r.outcomes)
+	if err := whole(ctx, e); err != nil {
+		return err
+	}
 	shown, err := judged(ctx, e, g, merged)
 	if err != nil {
 		return err
@@ -53,6 +56,9 @@ func Run(ctx context.Context, e *step.Env) error {
 	verdicts := judgeGoal(ctx, e, g, shown)
 	if err := ctx.Err(); err != nil {
 		return err // stopped: what a cancelled check said is worth nothing
+	}
+	if err := whole(ctx, e); err != nil {
+		return err // what was judged is not what is there now
 	}
 	kept, err := keep(e, g, merged)
 	if err != nil {
@@ -69,6 +75,15 @@ func Run(ctx context.Context, e *step.Env) error {
 		TaskID: g.ID, PlanID: g.Plan.PlanID, Summary: summary, MergedOutput: kept, TaskVerdicts: verdicts,
 		Outcomes: r.outcomes, ElapsedMS: r.elapsedMS, Cost: g.Cost,
 	})
+}
+
+// whole is an error if what was merged is not there, or not what is judged:
+// then nothing can be said about the goal.
+func whole(ctx context.Context, e *step.Env) error {
+	if e.Whole == nil {
+		return nil
+	}
+	return e.Whole(ctx)
 }
 
 // send appends the round's one message if the plan is still the current one.

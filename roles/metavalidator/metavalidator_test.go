@@ -259,3 +259,28 @@ func TestInvariant_GoalCriteriaAreReadFromTheManifest(t *testing.T) {
 		t.Errorf("judged %+v", s)
 	}
 }
+
+// What was judged has to be what is there: else nothing is said about it,
+// whether that is seen before or after the judgement.
+func TestNothingIsSaidAboutABranchThatMoved(t *testing.T) {
+	moved := errors.New("the branch moved")
+	for looks := range 2 {
+		w := world(t)
+		w.Dispatch([]message.Criterion{steptest.Checked("t1", "fine")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+		finish(t, w)
+		e := w.Claim(w.Due()[0])
+		n := 0
+		e.Whole = func(context.Context) error {
+			if n++; n > looks {
+				return moved
+			}
+			return nil
+		}
+		if err := Run(context.Background(), e); !errors.Is(err, moved) {
+			t.Errorf("look %d: got %v", looks+1, err)
+		}
+		if s, r := summaries(w), requests(w); len(s)+len(r) > 0 {
+			t.Errorf("look %d: it said %v %v", looks+1, s, r)
+		}
+	}
+}

@@ -61,6 +61,9 @@ type Env struct {
 	PlannedBy string // name of the planner's backend, for the manifest
 	Box       Box
 	Checks    Checks
+	// Whole tells whether what a coding goal merged is still where it was merged,
+	// and is what this step looked at; nil in other profiles.
+	Whole func(context.Context) error
 	// Change is the diff of what a coding goal has merged; nil in other profiles.
 	Change   func(context.Context) (string, error)
 	Lease    func() message.Lease   // a lease of the configured length, from now

@@ -1,0 +1,72 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hook puts a person's hook beside the board.
+func (p *pair) hook(name, script string) {
+	p.t.Helper()
+	path := filepath.Join(".orch", "hooks", name)
+	p.file(path, "#!/bin/sh -e\n"+script)
+	if err := os.Chmod(filepath.Join(p.root, path), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Somebody moves the branch when all is merged and nothing is judged yet, or
+// when all is judged.
+func TestABranchThatIsMovedAfterTheLastMergeIsNoticed(t *testing.T) {
+	const beforeJudging = "[ \"$ORCH_ROLE\" = meta-validator ] || exit 0\n"
+	aside := beforeJudging + `git worktree add -q ../theirs integration
+echo theirs > ../theirs/theirs.txt
+git -C ../theirs add -A
+git -C ../theirs commit -qm theirs
+git worktree remove --force ../theirs
+`
+	for name, c := range map[string]struct {
+		moment, do, says string
+		code             int
+		mend             func(p *pair)
+	}{
+		"rewound": {"pre-step", beforeJudging + "git branch -f integration main\n", "somebody moved it back", 4,
+			func(p *pair) { p.git("branch", "-f", "integration", p.merged()) }},
+		"deleted": {"pre-step", beforeJudging + "git branch -D integration\n", "integration is gone", 4,
+			func(p *pair) { p.git("branch", "integration", p.merged()) }},
+		"added to": {"pre-step", aside, "where no merge", 4, func(*pair) {}},
+		"rewound when all is over": {"on-final", "git branch -f integration main\n", "somebody moved it back", 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t, "")
+			p.plan("sh check.sh && sh lib/first.sh", task("first"))
+			p.hook(c.moment, c.do)
+			r := p.run("print names")
+			if r.code != c.code || !strings.Contains(r.out+r.err, c.says) {
+				t.Fatalf("exit %d, want %d and %q\n%s\n%s", r.code, c.code, c.says, r.out, r.err)
+			}
+			if c.mend == nil {
+				return
+			}
+			if n := len(p.messages("OutcomeSummary")) + len(p.messages("ReplanRequest")); n > 0 {
+				t.Errorf("the goal was judged %d times", n)
+			}
+			if err := os.Remove(filepath.Join(p.root, ".orch", "hooks", c.moment)); err != nil {
+				t.Fatal(err)
+			}
+			c.mend(p)
+			if r := p.orch("resume"); r.code != 0 {
+				t.Fatalf("resume: %s", r.err)
+			}
+			if r := p.orch("run", "--continue"); r.code != 0 || p.on("lib/first.sh") == "" {
+				t.Fatalf("exit %d after it was mended\n%s\n%s", r.code, r.out, r.err)
+			}
+			p.clean()
+		})
+	}
+}
