@@ -38,7 +38,7 @@ git worktree remove --force ../theirs
 			func(p *pair) { p.git("branch", "-f", "integration", p.merged()) }},
 		"deleted": {"pre-step", beforeJudging + "git branch -D integration\n", "integration is gone", 4,
 			func(p *pair) { p.git("branch", "integration", p.merged()) }},
-		"added to": {"pre-step", aside, "where no merge", 4, func(*pair) {}},
+		"added to":                 {"pre-step", aside, "where no merge", 4, func(*pair) {}},
 		"rewound when all is over": {"on-final", "git branch -f integration main\n", "somebody moved it back", 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
