@@ -159,6 +159,9 @@ func (s *State) whyNot(t *Task) string {
 		}
 	}
 	c, targets := footprint(t)
+	if c == footprintNone {
+		return ""
+	}
 	if h := conflict(s.holds(), c, targets); h != nil {
 		return fmt.Sprintf("%s of %s may change the same files", h.task, h.agent)
 	}

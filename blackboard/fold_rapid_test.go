@@ -248,6 +248,7 @@ func TestFoldProperties(t *testing.T) {
 			checkCounts(rt, s)
 			checkClaimable(rt, s)
 			checkGoals(rt, s)
+			checkPlans(rt, s)
 		}
 		again := NewState()
 		for _, m := range log {

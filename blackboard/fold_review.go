@@ -163,6 +163,7 @@ func (x *tx) merged(b message.Merged) error {
 		return x.refuse("no merge from %q to %q was started", b.From, b.To)
 	}
 	t.Review.Merge, t.Review.MergedAs = nil, b.To
+	x.board().Merged = b.To
 	x.countSprint(func(s *Sprint) {
 		if s.Merged++; !s.has(t.ID) {
 			s.OutOfScope++

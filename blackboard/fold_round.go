@@ -32,9 +32,12 @@ func (s *State) FanIn(g Goal) (complete bool, why string) {
 	if g.Plan == nil {
 		return false, "there is no plan"
 	}
-	for _, t := range s.PlanTasks(g) {
-		if t.unsettled() {
-			return false, fmt.Sprintf("task %s is %s", t.ID, t.Status)
+	// Those that may be many and settled come last.
+	for _, st := range []Status{Claimed, ReadyForReview, Rejected, IntegrationFailed, Blocked, Approved, Unclaimed} {
+		for t := range s.PlanTasksIn(g, st) {
+			if t.unsettled() {
+				return false, fmt.Sprintf("task %s is %s", t.ID, t.Status)
+			}
 		}
 	}
 	return true, ""

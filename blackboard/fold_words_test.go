@@ -234,11 +234,11 @@ func (w *world) reviewWord(m *message.Message) message.Body {
 	if t.Status == Approved {
 		switch {
 		case t.Review.Merge == nil && w.small() > 0:
-			return message.MergeStarting{Task: t.ID, From: "a", To: "b"}
+			return message.MergeStarting{Task: t.ID, From: "a", To: "b" + string(t.ID)}
 		case w.small() == 0:
 			return message.IntegrationFailed{Task: t.ID}
 		}
-		return message.Merged{Task: t.ID, From: "a", To: "b"}
+		return message.Merged{Task: t.ID, From: "a", To: "b" + string(t.ID)}
 	}
 	switch w.small() {
 	case 0:

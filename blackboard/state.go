@@ -34,6 +34,8 @@ type State struct {
 	plans       table[planTally]
 	tallies     table[tally]
 	tasks       table[Task]
+
+	planned members // what was worked out lately, not what is remembered
 }
 
 // NewState is the board before its first message.
@@ -51,7 +53,7 @@ func openState(b base, seq uint64, hash string) *State {
 	s.meters = newTable(s, b, "meter", noIndex[meter])
 	s.plans = newTable(s, b, "plan", noIndex[planTally])
 	s.tallies = newTable(s, b, "tally", noIndex[tally])
-	s.tasks = newTable(s, b, "task", indexTask, "task.all", "task.claim", "task.dependent", "task.goal", "task.held", "task.holder", "task.id", "task.plan")
+	s.tasks = newTable(s, b, "task", indexTask, "task.all", "task.begun", "task.claim", "task.dependent", "task.goal", "task.held", "task.holder", "task.id", "task.merging", "task.plan")
 	s.tasks.still = stillIndexedTask
 	s.goals.still = func(old, now *Goal) bool { return old.Status == now.Status }
 	return s

@@ -20,6 +20,7 @@ type boardRecord struct {
 	Usual  map[message.Role][]float64 `json:"usual,omitempty"` // cost of each role's last steps that cost anything, oldest first
 	Dreams Dreams                     `json:"dreams,omitzero"`
 	Sprint *Sprint                    `json:"sprint,omitempty"` // the open or the last one
+	Merged string                     `json:"merged,omitempty"` // commit of the last merge
 }
 
 const boardKey = "board"
@@ -40,6 +41,9 @@ func (s *State) Brakes() Brakes { return s.board().Brakes }
 // Sprint is the open sprint, or the last one; nil before the first. It must
 // not be written through.
 func (s *State) Sprint() *Sprint { return s.board().Sprint }
+
+// LastMerged is the commit of the last merge on the board; empty before the first.
+func (s *State) LastMerged() string { return s.board().Merged }
 
 // Tripped tells whether a finding of the auditor has stopped work before.
 func (s *State) Tripped(finding string) bool { return slices.Contains(s.board().Trips, finding) }

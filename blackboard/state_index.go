@@ -40,6 +40,8 @@ func seqKey(s int) string { return hex16(uint64(int64(s)) ^ (1 << 63)) }
 //	task.all        status, order
 //	task.goal       goal, status, order
 //	task.plan       goal, plan, sequence                 of plans only
+//	task.begun      goal, status, order                  if it is there to be taken, and has been before
+//	task.merging    nothing                              if a merge of it has begun and not ended
 //	task.claim      role, goal, class, order, id, targets    if it may be claimed but for what others hold
 //	task.dependent  task it waits for                    unless it is terminal
 //	task.held       nothing                              if it is claimed and writes to the shared directory
@@ -53,6 +55,12 @@ func indexTask(key string, t *Task) []entry {
 		entry{"task.goal", string(t.Goal) + sep + string(t.Status) + sep + order, key})
 	if t.PlanID != "" {
 		out = append(out, entry{"task.plan", planKey(t.Goal, t.PlanID) + sep + seqKey(t.Sequence) + order, key})
+	}
+	if t.Fence > 0 && claimableStatus(t.Status) {
+		out = append(out, entry{"task.begun", string(t.Goal) + sep + string(t.Status) + sep + order, key})
+	}
+	if t.Review.Merge != nil {
+		out = append(out, entry{"task.merging", key, key})
 	}
 	if !t.Status.Terminal() {
 		for _, dep := range t.DependsOn {
@@ -81,6 +89,7 @@ func stillIndexedTask(a, b *Task) bool {
 	return a.Status == b.Status && a.Waiting == b.Waiting && a.Agent == b.Agent && a.Priority == b.Priority &&
 		a.Created.Seq == b.Created.Seq && a.Ordinal == b.Ordinal && a.Goal == b.Goal && a.For == b.For &&
 		a.PlanID == b.PlanID && a.Sequence == b.Sequence && a.ReadOnly == b.ReadOnly &&
+		(a.Fence > 0) == (b.Fence > 0) && (a.Review.Merge != nil) == (b.Review.Merge != nil) &&
 		slices.Equal(a.Targets, b.Targets) && slices.Equal(a.DependsOn, b.DependsOn)
 }
 

@@ -168,20 +168,3 @@ func inOrder(sources []source) iter.Seq[string] {
 		}
 	}
 }
-
-// PlanTasks lists the tasks of a goal's current plan: those it kept, then its
-// own, each in the plan's order.
-func (s *State) PlanTasks(g Goal) []Task {
-	if g.Plan == nil {
-		return nil
-	}
-	out := make([]Task, 0, len(g.Plan.Kept)+len(g.Plan.SubtaskIDs))
-	for _, ids := range [][]message.TaskID{g.Plan.Kept, g.Plan.SubtaskIDs} {
-		for _, id := range ids {
-			if t, ok := s.Task(id); ok {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
-}

@@ -3,7 +3,7 @@ package roles
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"iter"
 	"time"
 
 	"orch/blackboard"
@@ -15,7 +15,9 @@ import (
 type Board interface {
 	Goal(message.GoalID) (blackboard.Goal, bool)
 	OpenGoals() []blackboard.Goal
-	PlanTasks(blackboard.Goal) []blackboard.Task
+	PlanTasksIn(blackboard.Goal, ...blackboard.Status) iter.Seq[blackboard.Task]
+	Begun(blackboard.Goal) iter.Seq[blackboard.Task]
+	InPlan(blackboard.Goal, message.TaskID) bool
 	Task(message.TaskID) (blackboard.Task, bool)
 	CanClaim(blackboard.Task) error
 	FanIn(blackboard.Goal) (complete bool, why string)
@@ -75,30 +77,31 @@ func PolicyOf(c config.Config) Policy {
 
 // Due lists what should be started now or at its NotBefore, in the order in
 // which it should be: by role, then priority, then age. An activation that is
-// running, done, or failed too often is not in it.
+// running, done, or failed too often is not in it. Of many tasks it looks only
+// at those that somebody is left for.
 func Due(s Board, p Policy, now time.Time) []Activation {
 	var due []Activation
 	var taken []message.AgentID
-	closed := map[message.Role]bool{} // has no agent left: of many tasks, few are looked at closely
-	for _, a := range wanted(s) {
-		if closed[a.Key.Role] || p.Goal != "" && a.Goal != "" && a.Goal != p.Goal {
-			continue // nobody may serve another goal, so it must not be in the way of this one
-		}
-		notBefore, ok := startable(s, p, a.Key)
-		if !ok || !affordable(s, p, a) || !mayStart(s, p, a, now) {
-			continue
-		}
-		a.NotBefore = later(notBefore, freeAgain(s, p, a))
-		if a.Key.Role == message.Coder || a.Key.Role == message.CodeReviewer {
-			if a.Agent, ok = agentFor(s, p, a, taken); !ok {
-				closed[a.Key.Role] = full(s, a.Key.Role, p.most(a.Key.Role), taken)
+	for _, c := range contracts {
+		for a := range wanted(s, p, c.Role) {
+			notBefore, ok := startable(s, p, a.Key)
+			if !ok || !affordable(s, p, a) || !mayStart(s, p, a, now) {
 				continue
 			}
-			if !a.NotBefore.After(now) { // who has to wait keeps nobody from starting
-				taken = append(taken, a.Agent)
+			a.NotBefore = later(notBefore, freeAgain(s, p, a))
+			if c.Role == message.Coder || c.Role == message.CodeReviewer {
+				if a.Agent, ok = agentFor(s, p, a, taken); !ok {
+					if full(s, c.Role, p.most(c.Role), taken) {
+						break
+					}
+					continue
+				}
+				if !a.NotBefore.After(now) { // who has to wait keeps nobody from starting
+					taken = append(taken, a.Agent)
+				}
 			}
+			due = append(due, a)
 		}
-		due = append(due, a)
 	}
 	return due
 }
@@ -117,84 +120,24 @@ func IsDue(s Board, p Policy, now time.Time, key blackboard.ActivationKey) bool 
 // whether or not it is running or was tried before.
 func Find(s Board, role message.Role, subject string) (Activation, bool) {
 	goal := message.GoalID(subject)
-	if t, ok := s.Task(message.TaskID(subject)); ok && t.Goal != "" {
+	t, isTask := s.Task(message.TaskID(subject))
+	if isTask && t.Goal != "" {
 		goal = t.Goal
 	}
 	g, ok := s.Goal(goal)
-	if !ok || braked(s.Brakes()) {
+	if !ok || braked(s.Brakes()) || g.Status != blackboard.GoalOpen {
 		return Activation{}, false
 	}
-	for _, a := range wantedBy(s, g) {
-		if a.Key.Role == role && a.Key.Subject == subject {
-			return a, true
-		}
+	if a, ok := goalWants(s, g); ok && a.Key.Role == role && a.Key.Subject == subject {
+		return a, true
+	}
+	if !isTask || !worksOnPlan(g) || !s.InPlan(g, t.ID) {
+		return Activation{}, false
+	}
+	if a, ok := taskWants(s, g, t); ok && a.Key.Role == role {
+		return a, true
 	}
 	return Activation{}, false
-}
-
-// wanted lists the activations whose condition holds, in starting order.
-func wanted(s Board) []Activation {
-	if braked(s.Brakes()) {
-		return nil
-	}
-	var all []Activation
-	for _, g := range s.OpenGoals() {
-		all = append(all, wantedBy(s, g)...)
-	}
-	slices.SortStableFunc(all, func(a, b Activation) int {
-		return cmp.Or(cmp.Compare(rank(a.Key.Role), rank(b.Key.Role)), unfinishedFirst(a, b), cmp.Compare(a.priority, b.priority),
-			cmp.Compare(a.age, b.age), cmp.Compare(a.Key.Subject, b.Key.Subject))
-	})
-	return all
-}
-
-// unfinishedFirst lets coders end what they began before they begin something.
-func unfinishedFirst(a, b Activation) int {
-	switch {
-	case a.fresh == b.fresh:
-		return 0
-	case b.fresh:
-		return -1
-	}
-	return 1
-}
-
-func braked(b blackboard.Brakes) bool { return b.Paused != nil || b.Checkpoint != nil }
-
-func rank(role message.Role) int {
-	return slices.IndexFunc(contracts, func(c Contract) bool { return c.Role == role })
-}
-
-// wantedBy lists what one goal asks for.
-func wantedBy(s Board, g blackboard.Goal) []Activation {
-	if g.Status != blackboard.GoalOpen {
-		return nil
-	}
-	if a, ok := perceive(g); ok {
-		return []Activation{a}
-	}
-	if a, ok := plan(g); ok {
-		return []Activation{a}
-	}
-	if g.Plan == nil || g.PlanCause.ID != "" {
-		return nil
-	}
-	var all []Activation
-	for _, t := range s.PlanTasks(g) {
-		part := act
-		if t.For == message.Coder {
-			part = codeAct
-		}
-		if a, ok := part(s, g, t); ok {
-			all = append(all, a)
-		}
-	}
-	if a, ok := wake(s, g); ok {
-		all = append(all, a)
-	} else if a, ok := validate(s, g); ok {
-		all = append(all, a)
-	}
-	return all
 }
 
 func perceive(g blackboard.Goal) (Activation, bool) {

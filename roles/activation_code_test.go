@@ -166,11 +166,12 @@ func TestLimitsOfACoder(t *testing.T) {
 	p.Code.MaxIterations, p.Code.ReviewCycles = 10, 5
 	review := func(iterations, cycles int) func(*blackboard.Task) {
 		return func(t *blackboard.Task) {
-			t.Agent, t.Review.Iterations, t.Review.Cycles = "coder-1", iterations, cycles
+			t.Agent, t.Fence, t.Review.Iterations, t.Review.Cycles = "coder-1", 1, iterations, cycles
 			t.Review.Pending = []message.Blocker{{File: "a.go", Line: 1, Defect: "d1"}, {File: "a.go", Line: 2, Defect: "d2"},
 				{File: "a.go", Line: 3, Defect: "d3"}, {File: "a.go", Line: 4, Defect: "d4"}}
 		}
 	}
+	held := func(t *blackboard.Task) { t.Agent, t.Fence = "coder-1", 1 }
 	for name, c := range map[string]struct {
 		task      blackboard.Task
 		key       func(*blackboard.Activation)
@@ -182,9 +183,9 @@ func TestLimitsOfACoder(t *testing.T) {
 		"five cycles":            {codeTask("a", blackboard.Rejected, review(5, 5)), nil, message.BlockedDeadlock, 3},
 		"cycles of another time": {codeTask("a", blackboard.Unclaimed, review(5, 5)), nil, "", 0},
 		"it is at work":          {codeTask("a", blackboard.Claimed, review(10, 5)), nil, "", 0},
-		"it crashes":             {codeTask("a", blackboard.Unclaimed), func(a *blackboard.Activation) { a.Class, a.Crashes = message.EndCrash, 3 }, message.BlockedEnvironment, 1},
-		"it crashed once":        {codeTask("a", blackboard.Unclaimed), func(a *blackboard.Activation) { a.Class, a.Crashes = message.EndCrash, 1 }, "", 0},
-		"it says nothing":        {codeTask("a", blackboard.Unclaimed), func(a *blackboard.Activation) { a.Class = message.EndDone }, message.BlockedEnvironment, 1},
+		"it crashes":             {codeTask("a", blackboard.Unclaimed, held), func(a *blackboard.Activation) { a.Class, a.Crashes = message.EndCrash, 3 }, message.BlockedEnvironment, 1},
+		"it crashed once":        {codeTask("a", blackboard.Unclaimed, held), func(a *blackboard.Activation) { a.Class, a.Crashes = message.EndCrash, 1 }, "", 0},
+		"it says nothing":        {codeTask("a", blackboard.Unclaimed, held), func(a *blackboard.Activation) { a.Class = message.EndDone }, message.BlockedEnvironment, 1},
 	} {
 		b := codeBoard(c.task)
 		if c.key != nil {

@@ -11,7 +11,7 @@ import (
 // which may take as long as the project's tests do, or the end of a lease that
 // a process took with it. Such a goal stands still and is not stuck.
 func Awaits(s Board, g blackboard.Goal, now time.Time) bool {
-	for _, t := range s.PlanTasks(g) {
+	for t := range s.PlanTasksIn(g, blackboard.Approved, blackboard.ReadyForReview, blackboard.Claimed) {
 		switch t.Status {
 		case blackboard.Approved:
 			if t.For == message.Coder {

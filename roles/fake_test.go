@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"slices"
@@ -65,6 +66,28 @@ func (b *board) PlanTasks(g blackboard.Goal) []blackboard.Task {
 		}
 	}
 	return out
+}
+
+func (b *board) PlanTasksIn(g blackboard.Goal, status ...blackboard.Status) iter.Seq[blackboard.Task] {
+	all := slices.DeleteFunc(b.PlanTasks(g), func(t blackboard.Task) bool { return !slices.Contains(status, t.Status) })
+	slices.SortStableFunc(all, func(a, b blackboard.Task) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Created.Seq, b.Created.Seq))
+	})
+	return slices.Values(all)
+}
+
+func (b *board) Begun(g blackboard.Goal) iter.Seq[blackboard.Task] {
+	return func(yield func(blackboard.Task) bool) {
+		for t := range b.PlanTasksIn(g, takeable...) {
+			if t.Fence > 0 && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+func (b *board) InPlan(g blackboard.Goal, id message.TaskID) bool {
+	return slices.ContainsFunc(b.PlanTasks(g), func(t blackboard.Task) bool { return t.ID == id })
 }
 
 func (b *board) Task(id message.TaskID) (blackboard.Task, bool) {

@@ -203,9 +203,11 @@ func (h *keeper) overBudget(g blackboard.Goal) bool {
 		return false
 	}
 	var reached *message.BudgetReached
-	for _, a := range wantedBy(h.s, g) {
-		if reached = short(h.s, h.p, a); reached == nil {
-			return false
+	for _, c := range contracts {
+		for a := range inOrder(wantedBy(h.s, g, c.Role)) {
+			if reached = short(h.s, h.p, a); reached == nil {
+				return false
+			}
 		}
 	}
 	if reached == nil {
@@ -218,29 +220,38 @@ func (h *keeper) overBudget(g blackboard.Goal) bool {
 // stuck suspends a goal one of whose steps failed too often, or ended well
 // without doing what it was started for.
 func (h *keeper) stuck(g blackboard.Goal) {
-	for _, want := range wantedBy(h.s, g) {
-		a, known := h.s.Activation(want.Key)
-		if !known || a.Live() || want.Key.Role == message.Coder {
+	for _, c := range contracts {
+		if c.Role == message.Coder {
 			continue // a coder that fails too often blocks its task, not the goal
 		}
-		why := ""
-		switch {
-		case a.Crashes >= h.p.CrashLimit:
-			why = fmt.Sprintf("failed %d times", a.Crashes)
-		case a.Kills >= h.p.KillLimit:
-			why = fmt.Sprintf("was ended from outside, or found nothing to do, %d times", a.Kills)
-		case a.Class == message.EndDone:
-			why = "ended well without saying anything"
-		default:
-			continue
+		for want := range inOrder(wantedBy(h.s, g, c.Role)) {
+			if a, known := h.s.Activation(want.Key); known && h.stuckOn(g, a) {
+				return
+			}
 		}
-		if a.Detail != "" {
-			why += ", last with: " + a.Detail
-		}
-		h.say(g.ID, string(g.ID), a.Ended.ID, message.CheckpointReached{
-			Name:   "step-crashed",
-			Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch retry %s", a.Role, a.Subject, why, g.ID, g.ID),
-		})
-		return
 	}
+}
+
+func (h *keeper) stuckOn(g blackboard.Goal, a blackboard.Activation) bool {
+	why := ""
+	switch {
+	case a.Live():
+		return false
+	case a.Crashes >= h.p.CrashLimit:
+		why = fmt.Sprintf("failed %d times", a.Crashes)
+	case a.Kills >= h.p.KillLimit:
+		why = fmt.Sprintf("was ended from outside, or found nothing to do, %d times", a.Kills)
+	case a.Class == message.EndDone:
+		why = "ended well without saying anything"
+	default:
+		return false
+	}
+	if a.Detail != "" {
+		why += ", last with: " + a.Detail
+	}
+	h.say(g.ID, string(g.ID), a.Ended.ID, message.CheckpointReached{
+		Name:   "step-crashed",
+		Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch retry %s", a.Role, a.Subject, why, g.ID, g.ID),
+	})
+	return true
 }

@@ -10,13 +10,14 @@ import (
 )
 
 // limits blocks tasks whose coder used up what it gets: iterations, review
-// cycles, crashes. The planner is asked next.
+// cycles, crashes. The planner is asked next. A task that nobody ever held has
+// used up nothing.
 func (h *keeper) limits(g blackboard.Goal) {
 	if g.Plan == nil || g.PlanCause.ID != "" {
 		return
 	}
-	for _, t := range h.s.PlanTasks(g) {
-		if t.For != message.Coder || !waitsForCoder(t.Status) || toPlanner(t) {
+	for t := range h.s.Begun(g) {
+		if t.For != message.Coder || toPlanner(t) {
 			continue
 		}
 		if kind := limitOf(t, h.p); kind != "" {
@@ -27,10 +28,6 @@ func (h *keeper) limits(g blackboard.Goal) {
 			h.block(g, t, message.BlockedEnvironment, why)
 		}
 	}
-}
-
-func waitsForCoder(s blackboard.Status) bool {
-	return s == blackboard.Unclaimed || s == blackboard.Rejected || s == blackboard.IntegrationFailed
 }
 
 // crashed says why the coder's step on the task is not tried again; empty if it may be.

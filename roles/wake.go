@@ -40,7 +40,7 @@ func Wakes(s Board, g blackboard.Goal) []Wake {
 		return nil
 	}
 	var all []Wake
-	for _, t := range s.PlanTasks(g) {
+	for t := range s.PlanTasksIn(g, blackboard.Blocked, blackboard.IntegrationFailed) {
 		if w, ok := wakeOf(t); ok {
 			all = append(all, w)
 		}

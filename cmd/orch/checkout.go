@@ -127,15 +127,13 @@ func (g *checkoutGuard) integration(ctx context.Context) (string, error) {
 // the last merge, or where the goal began when there was none since, and a
 // merge that has begun.
 func mergedAt(ctx context.Context, b *blackboard.Board, start string) (expected []string, err error) {
-	last, seq := start, uint64(0)
+	last := start
 	err = b.View(ctx, func(s *blackboard.State) error {
-		for t := range s.Tasks() {
-			if m := t.Review.Merge; m != nil {
-				expected = append(expected, m.To)
-			}
-			if t.Status == blackboard.Merged && t.Review.MergedAs != "" && t.Changed.Seq > seq {
-				last, seq = t.Review.MergedAs, t.Changed.Seq
-			}
+		for t := range s.Merging() {
+			expected = append(expected, t.Review.Merge.To)
+		}
+		if merged := s.LastMerged(); merged != "" {
+			last = merged
 		}
 		return nil
 	})

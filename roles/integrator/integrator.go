@@ -188,20 +188,29 @@ func needed(ctx context.Context, b *blackboard.Board, p workspace.Place, id mess
 	err = b.View(ctx, func(s *blackboard.State) error {
 		g, ok := s.Goal(id)
 		known = ok
-		busy := map[string]bool{}
-		for _, a := range s.LiveActivations() {
-			busy[a.Subject] = true
-		}
-		for t := range s.Tasks() {
-			if t.Goal != id || !busy[string(t.ID)] && (t.Status.Terminal() || g.Status == blackboard.GoalEnded) {
-				continue
-			}
+		use := func(t blackboard.Task) {
 			keep = append(keep, t.Work, p.Review(id, t.ID, t.Review.Fence), p.Checks(id, t.ID, t.Review.Fence))
 			if t.Status == blackboard.Approved {
 				keep = append(keep, p.Merge(id))
+			}
+		}
+		for _, a := range s.LiveActivations() {
+			if t, ok := s.Task(message.TaskID(a.Subject)); ok && t.Goal == id {
+				use(t)
+			}
+		}
+		if g.Status == blackboard.GoalEnded {
+			return nil
+		}
+		for t := range s.TasksOf(id, unended...) {
+			if t.Fence > 0 { // else nobody has worked on it anywhere
+				use(t)
 			}
 		}
 		return nil
 	})
 	return keep, known, err
 }
+
+// unended are the statuses of tasks that somebody may still work on.
+var unended = slices.DeleteFunc(blackboard.Statuses(), blackboard.Status.Terminal)
