@@ -17,7 +17,7 @@ func TestRotationUnderReadersAndWatchers(t *testing.T) {
 	const writers, count = 2, 150
 	opts := journal.Options{RotateBytes: 8 << 10, PollInterval: 50 * time.Millisecond}
 	first, dir := newBoard(t, opts)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 
 	var writing, watching sync.WaitGroup
@@ -184,7 +184,7 @@ func TestWatchPassesATornTail(t *testing.T) {
 	fs, _ := startTrace(t, trace{setup: withTail("{\"seq\":5,\"half\"\n{\"seq\":6")})
 	j := open(t, fs, "a")
 	defer j.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var types []string
 	for r, err := range j.Watch(ctx, 4) {

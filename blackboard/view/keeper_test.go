@@ -212,7 +212,8 @@ func TestAStuckWriterIsNotWaitedForForever(t *testing.T) {
 	if err := stuck.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Flush(t.Context(), d.board); err != nil {
+	patient := NewKeeper(Config{Dir: d.dir, FS: d.fs, Clock: d.clock, LockMS: 120_000})
+	if _, err := patient.Flush(t.Context(), d.board); err != nil {
 		t.Errorf("after the writer went on: %v", err)
 	}
 }

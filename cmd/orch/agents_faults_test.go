@@ -45,11 +45,14 @@ func agentEntry(t *testing.T, way, mode string) (entry, pids string) {
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	idle := "20000"
+	idle := "120000"
 	if mute[mode] {
 		idle = "1500"
 	}
-	return fmt.Sprintf("{%scommand: %s, timeout_ms: %q, idle_ms: %q, linger_ms: \"300\"}}", ways[way], script, "60000", idle), pids
+	if mode == "limit-retry" { // it has to say so before it is mute
+		idle = "10000"
+	}
+	return fmt.Sprintf("{%scommand: %s, timeout_ms: %q, idle_ms: %q, linger_ms: \"300\"}}", ways[way], script, "240000", idle), pids
 }
 
 // mute are the modes that only the idle limit ends.

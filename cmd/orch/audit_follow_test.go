@@ -53,7 +53,7 @@ func TestAuditFollows(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	silent := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	silent := time.AfterFunc(runLimit, func() { _ = cmd.Process.Kill() })
 	defer silent.Stop()
 	lines := bufio.NewScanner(out)
 	seen := map[string]bool{}

@@ -96,7 +96,7 @@ func newWild(t *testing.T, layers, config string, calls func(e escape, i int) []
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(w.root, ".orch", "config.yaml"), "models: {default: "+asked(srv, "openai", "/v1", "false")+"}\n"+config+
-		strings.Replace(quick, "crashes: 1", "crashes: 1, model_turns: 500, call_wall_ms: 20000", 1))
+		strings.Replace(quick, "crashes: 1", "crashes: 1, model_turns: 500, call_wall_ms: 120000", 1))
 	return w
 }
 

@@ -33,7 +33,7 @@ func aResident(t *testing.T, root string) *exec.Cmd {
 			}
 		}
 	})
-	for deadline := time.Now().Add(30 * time.Second); !memoryServed(root) || !held(t, root); {
+	for deadline := time.Now().Add(runLimit); !memoryServed(root) || !held(t, root); {
 		if time.Now().After(deadline) {
 			t.Fatalf("the resident does not come up\n%s", out.String())
 		}

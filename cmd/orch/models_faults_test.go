@@ -50,7 +50,7 @@ func faulty(t *testing.T, name, models, limits string) string {
 	t.Helper()
 	config := "models: " + models + strings.Replace(quick, "crashes: 1", "crashes: 1, "+limits, 1)
 	if strings.Contains(name, "silence") {
-		config = strings.Replace(config, "model_idle_ms: 20000", "model_idle_ms: 1500", 1)
+		config = strings.Replace(config, "model_idle_ms: 120000", "model_idle_ms: 5000", 1)
 	}
 	return project(t, config)
 }
@@ -273,7 +273,7 @@ func TestCtrlCWhileAModelIsSilentLeavesNothing(t *testing.T) {
 	t.Parallel()
 	silent := faults["silence"]
 	srv := serve(t, []fakemodel.Rule{{Name: "silent", When: fakemodel.When{System: asExecutor}, Reply: &silent}}, greeting())
-	root := project(t, "models: {default: "+asked(srv, "anthropic", "", "true")+"}"+strings.Replace(quick, "model_idle_ms: 20000", "model_idle_ms: 600000", 1))
+	root := project(t, "models: {default: "+asked(srv, "anthropic", "", "true")+"}"+strings.Replace(quick, "model_idle_ms: 120000", "model_idle_ms: 600000", 1))
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		cmd := orchCommand(root, "run", "--continue")
 		if signal == syscall.SIGINT {

@@ -91,7 +91,7 @@ func asked(srv *fakemodel.Server, backend, path, stream string) string {
 
 // quick are limits under which a test need not wait.
 const quick = `
-limits: {crashes: 1, model_retries: 0, model_idle_ms: 20000, model_wall_ms: 20000, pause_ms: 3600000}
+limits: {crashes: 1, model_retries: 0, model_idle_ms: 120000, model_wall_ms: 120000, pause_ms: 3600000}
 prices: {"fake*": {in: 1, out: 10, cached: 0.1}}
 `
 

@@ -56,6 +56,7 @@ func newPair(t *testing.T, more string) *pair {
 	p.git("init", "-q", "-b", "main")
 	p.git("config", "user.name", "A Person")
 	p.git("config", "user.email", "person@example.org")
+	p.git("config", "maintenance.auto", "false") // newer versions go on in the background after a commit
 	p.commit("start")
 	player := actors() + " " + p.play
 	var config strings.Builder

@@ -37,9 +37,6 @@ func (p *pair) start(args ...string) *orchRun {
 	return r
 }
 
-// runLimit is far beyond what a run takes on a busy machine.
-const runLimit = 4 * time.Minute
-
 // wait waits for its end.
 func (r *orchRun) wait(t *testing.T) ran {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -124,6 +125,10 @@ func copyExample(t *testing.T, name string) string {
 	}
 	return root
 }
+
+// runLimit only stops a test that would hang: it is far beyond what a run takes on
+// a busy machine.
+const runLimit = 4 * time.Minute
 
 // orchCommand runs the program in a project, offline and with a state directory of its own.
 func orchCommand(root string, args ...string) *exec.Cmd {

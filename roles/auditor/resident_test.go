@@ -68,7 +68,7 @@ func faulty(t *testing.T) *script {
 // run keeps a resident up until it has read and recorded everything: so many findings.
 func (s *site) run(want int) []Entry {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	var mu sync.Mutex
 	var warned []string

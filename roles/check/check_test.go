@@ -24,7 +24,7 @@ func world(t *testing.T, files map[string]string) Env {
 			t.Fatal(err)
 		}
 	}
-	return Env{Workspace: dir, WallMS: 20_000, Process: process.Spec{Env: os.Environ(), GraceMS: 200, NoCgroup: true}}
+	return Env{Workspace: dir, WallMS: 120_000, Process: process.Spec{Env: os.Environ(), GraceMS: 200, NoCgroup: true}}
 }
 
 // want is how a verdict must be: "pass", "logical" or an environmental kind.

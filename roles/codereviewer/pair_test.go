@@ -54,7 +54,7 @@ func envOf(d *codertest.Desk, role message.Role, agent message.AgentID) *step.En
 			Repo: d.Repo, Place: d.Place, Integration: codertest.Integration, Ears: &step.Ears{},
 			TestCommand: func(string) (string, error) { return "", nil },
 			Checks: func(ctx context.Context, dir string, c check.Check) check.Verdict {
-				return check.Run(ctx, c, check.Env{Workspace: dir, WallMS: 20_000, Process: process.Spec{Env: os.Environ(), WallMS: 20_000, KeepBytes: 1 << 16, MaxOutputBytes: 1 << 20}})
+				return check.Run(ctx, c, check.Env{Workspace: dir, WallMS: 120_000, Process: process.Spec{Env: os.Environ(), WallMS: 120_000, KeepBytes: 1 << 16, MaxOutputBytes: 1 << 20}})
 			},
 		},
 	}

@@ -22,8 +22,9 @@ type Machine struct {
 	NoLandlock  string
 }
 
-// trialLimit bounds a trial. One takes some milliseconds.
-const trialLimit = 10 * time.Second
+// trialLimit only stops a trial that hangs. One takes some milliseconds, and much
+// longer on a machine that is busy: a layer must not count as missing for that.
+const trialLimit = time.Minute
 
 // Probe tries each layer in a child process. try is the argv that ends in
 // TryMain, such as {"/path/orch", "confine", "--try"}; dir is where it happens,

@@ -191,7 +191,7 @@ func TestResidentAnswersWhatWasOpenAndWhatComes(t *testing.T) {
 // await follows the log until the controller has answered so many rounds.
 func (s *stage) await(t *testing.T, rounds int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	answers := 0
 	for m, err := range s.people.Watch(ctx, 0) {

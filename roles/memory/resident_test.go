@@ -92,7 +92,7 @@ func (s *stage) while(work func()) error {
 // await waits until somebody has said what fits.
 func (s *stage) await(fits func(message.Message) bool) message.Message {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	for m, err := range s.others.Watch(ctx, 1) {
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
@@ -33,6 +34,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "helper" {
 		helper(os.Args[2])
 		return
+	}
+	if signal.Ignored(syscall.SIGINT) {
+		// As in the background of a script. What is started inherits what is ignored,
+		// but not what is caught.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -72,8 +78,11 @@ func must(err error) {
 	}
 }
 
+// patience only stops a test that would hang: no test depends on its length.
+const patience = 2 * time.Minute
+
 func spec(argv ...string) Spec {
-	return Spec{Argv: argv, Env: []string{"PATH=" + os.Getenv("PATH")}, WallMS: 20_000, GraceMS: 100}
+	return Spec{Argv: argv, Env: []string{"PATH=" + os.Getenv("PATH")}, WallMS: patience.Milliseconds(), GraceMS: 100}
 }
 
 // ways are the combinations of machinery every bad command is tried under.
@@ -154,7 +163,7 @@ func TestSigtermIsHeard(t *testing.T) {
 	eachWay(t, func(t *testing.T, set func(*Spec)) {
 		ctx, cancel := context.WithCancel(context.Background())
 		s := spec("sh", "-c", "trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.02; done")
-		s.GraceMS, s.OnOutput = 10_000, func([]byte) { cancel() }
+		s.GraceMS, s.OnOutput = patience.Milliseconds(), func([]byte) { cancel() }
 		set(&s)
 		r := Run(ctx, s)
 		if !r.Canceled || r.Exit != 9 || !strings.Contains(string(r.Output()), "bye") {
@@ -227,12 +236,17 @@ func TestFloodIsBounded(t *testing.T) {
 	})
 }
 
+// The silence is counted from the last output, not from the start. When that came
+// is known only to be after the output before it was handed out.
 func TestSilenceEndsTheCommand(t *testing.T) {
 	s := spec("sh", "-c", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; sleep 600")
-	s.IdleMS = 2000
+	s.IdleMS = 350
+	before := time.Now()
+	last := before
+	s.OnOutput = func([]byte) { before, last = last, time.Now() }
 	r := Run(context.Background(), s)
-	if !r.Idle || !strings.Contains(string(r.Output()), "6") {
-		t.Fatalf("result %+v, output %q", r, r.Output())
+	if quiet := time.Since(before); !r.Idle || r.OutputBytes == 0 || quiet < 350*time.Millisecond {
+		t.Fatalf("ended %s after the output before the last: %+v, output %q", quiet, r, r.Output())
 	}
 }
 
@@ -240,7 +254,7 @@ func TestCancel(t *testing.T) {
 	eachWay(t, func(t *testing.T, set func(*Spec)) {
 		ctx, cancel := context.WithCancel(context.Background())
 		s := spec("sh", "-c", "echo go; sleep 600")
-		s.OnOutput = func([]byte) { cancel() }
+		s.GraceMS, s.OnOutput = patience.Milliseconds(), func([]byte) { cancel() }
 		set(&s)
 		r := Run(ctx, s)
 		if !r.Canceled || r.Signal != "SIGTERM" {
@@ -258,7 +272,7 @@ func TestInterruptAsksWithSIGINT(t *testing.T) {
 	eachWay(t, func(t *testing.T, set func(*Spec)) {
 		ctx, cancel := context.WithCancel(context.Background())
 		s := spec("sh", "-c", "echo go; exec sleep 600")
-		s.Interrupt = true
+		s.Interrupt, s.GraceMS = true, patience.Milliseconds()
 		s.OnOutput = func([]byte) { cancel() }
 		set(&s)
 		if r := Run(ctx, s); !r.Canceled || r.Signal != "SIGINT" {
@@ -291,7 +305,7 @@ func TestLifelineAsStdinIsNotWaitedFor(t *testing.T) {
 			if !r.OK() {
 				t.Errorf("result %+v", r)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Error("Run waits for its input")
 		}
 	})
@@ -364,7 +378,7 @@ func dead(pid int) bool { p, ok := lookup(pid); return !ok || p.Defunct }
 
 func eventually(t *testing.T, f func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -406,7 +420,7 @@ func TestAWidePipeTakesMoreAtOnce(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	widen(w, 1<<20)
-	must(w.SetWriteDeadline(time.Now().Add(time.Second)))
+	must(w.SetWriteDeadline(time.Now().Add(patience)))
 	if n, err := w.Write(make([]byte, 200_000)); n != 200_000 || err != nil {
 		t.Errorf("%d bytes, %v", n, err)
 	}

@@ -69,7 +69,7 @@ func TestALogThatTakesNoMoreEndsTheRun(t *testing.T) {
 		full.Store(true)
 		return End{Class: message.EndDone}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	ending, err := s.Run(ctx)
 	if !errors.Is(err, errFull) || ctx.Err() != nil {

@@ -407,8 +407,11 @@ func TestHooksAreBoundedAndOnlyWarn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warned []string
-	h := Hooks{Dir: dir, Root: dir, LimitMS: 300, Env: os.Environ(), Warn: func(err error) { warned = append(warned, err.Error()) }}
+	h := Hooks{Dir: dir, Root: dir, Env: os.Environ(), Warn: func(err error) { warned = append(warned, err.Error()) }}
 	for _, name := range []string{"on-final", "post-step", "on-problem", "pre-step", "on-merged"} {
+		if h.LimitMS = 120_000; name == "on-problem" {
+			h.LimitMS = 300
+		}
 		h.Run(t.Context(), Moment{Name: name, Goal: "g", Role: message.GGS}, map[string]int{"n": 1})
 	}
 	seen, err := os.ReadFile(filepath.Join(dir, "seen"))

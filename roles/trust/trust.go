@@ -26,6 +26,9 @@ import (
 // watched are the places below .orch whose content can make orch act.
 var watched = []string{"config.yaml", "hooks", "playbooks", "values.md"}
 
+// gitLimit only stops a git that hangs.
+const gitLimit = time.Minute
+
 // File is one watched file with the hash of its content.
 type File struct {
 	Path string `json:"path"` // relative to the project
@@ -190,7 +193,7 @@ func trackedBelow(ctx context.Context, root string) (map[string]bool, error) {
 	if !insideRepository(root) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "-C", root, "ls-files", "-z", "--", ".orch")
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })

@@ -151,7 +151,7 @@ func hideBoard(ctx context.Context, at call) error {
 var kept = []string{"core.autocrlf", "core.eol", "core.safecrlf", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.filemode", "i18n.commitencoding"}
 
 func (r Repo) settings(ctx context.Context, path string, s Spec) error {
-	set := map[string]string{"user.name": s.Name, "user.email": s.Email, "gc.auto": "0", "commit.gpgSign": "false"}
+	set := map[string]string{"user.name": s.Name, "user.email": s.Email, "gc.auto": "0", "maintenance.auto": "false", "commit.gpgSign": "false"}
 	for _, key := range kept {
 		v, err := git(ctx, r.Dir, "config", "--local", "--get", key)
 		if err != nil && !no(err) {

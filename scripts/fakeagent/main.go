@@ -291,9 +291,11 @@ func leave() {
 		cmds = append(cmds, c)
 	}
 	_ = cmds[2].Wait() // its child is what stays
-	for range 200 {    // until all have noted who they are
-		raw, err := os.ReadFile(note)
-		if err != nil || note == os.DevNull || strings.Count(string(raw), "\n") >= 3 {
+	if note == os.DevNull {
+		return
+	}
+	for range 24_000 { // until all have noted who they are; two minutes at most
+		if raw, err := os.ReadFile(note); err == nil && strings.Count(string(raw), "\n") >= 3 {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"orch/roles/backend/agent/cli"
 	"orch/roles/backend/model"
 	"orch/roles/process"
 )
@@ -76,7 +77,7 @@ func ways() []way {
 func (w way) start(t *testing.T, mode string, more map[string]string) (*Agent, string) {
 	t.Helper()
 	pids := filepath.Join(t.TempDir(), "pids")
-	options := map[string]string{"command": fake, "timeout_ms": "60000", "idle_ms": "30000", "linger_ms": "300", "keep_env": "FAKEAGENT_*"}
+	options := map[string]string{"command": fake, "timeout_ms": "240000", "idle_ms": "120000", "linger_ms": "300", "keep_env": "FAKEAGENT_*"}
 	for _, m := range []map[string]string{w.options, more} {
 		for k, v := range m {
 			options[k] = v
@@ -199,6 +200,9 @@ func TestFailures(t *testing.T) {
 				if mute[mode] {
 					more["idle_ms"] = "1500"
 				}
+				if want == model.Limit && mute[mode] { // it has to say so before it is mute
+					more["idle_ms"] = "10000"
+				}
 				a, pids := w.start(t, mode, more)
 				res, err := a.Run(t.Context(), Task{Prompt: "do it", Dir: t.TempDir()})
 				if got := kindOf(t, err); got != want {
@@ -267,11 +271,21 @@ func TestAStoppedRunLeavesNothing(t *testing.T) {
 			if mode == "stubborn" && w.name == "acp" {
 				continue // it has answered by then
 			}
-			a, pids := w.start(t, mode, map[string]string{"linger_ms": "60000"})
-			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errStopped)
-			res, err := a.Run(ctx, Task{Prompt: "do it", Dir: t.TempDir()})
-			cancel()
+			a, pids := w.start(t, mode, map[string]string{"linger_ms": "240000"})
+			ctx, stop := context.WithCancelCause(t.Context())
 			answered := mode == "stubborn" && w.name != "text" && w.name != "json"
+			task := Task{Prompt: "do it", Dir: t.TempDir()}
+			if answered {
+				task.OnEvent = func(e cli.Event) {
+					if e.Kind == cli.Done {
+						stop(errStopped)
+					}
+				}
+			} else {
+				time.AfterFunc(time.Second, func() { stop(errStopped) })
+			}
+			res, err := a.Run(ctx, task)
+			stop(nil)
 			if !answered && !errors.Is(err, errStopped) || answered && err != nil {
 				t.Errorf("%s: %v", mode, err)
 			}

@@ -104,7 +104,7 @@ func TestTheGateAnswersAnACPAgent(t *testing.T) {
 func TestFilesAndTerminalsGoThroughTheTools(t *testing.T) {
 	w := ways()[4]
 	l, in := &layer{}, executeInput(t)
-	a, err := New(ACP, "", map[string]string{"command": fake + " --as acp --write through-client ok", "serve": "true", "timeout_ms": "20000"},
+	a, err := New(ACP, "", map[string]string{"command": fake + " --as acp --write through-client ok", "serve": "true", "timeout_ms": "240000"},
 		World{Environ: []string{"PATH=" + os.Getenv("PATH")}})
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestARoleCanBeAScript(t *testing.T) {
 		}
 	}
 	ask := func(format string) (model.Response, error) {
-		a, err := New(Exec, "", map[string]string{"command": script, "format": format, "timeout_ms": "10000"}, World{Environ: []string{"PATH=" + os.Getenv("PATH")}})
+		a, err := New(Exec, "", map[string]string{"command": script, "format": format, "timeout_ms": "240000"}, World{Environ: []string{"PATH=" + os.Getenv("PATH")}})
 		if err != nil {
 			t.Fatal(err)
 		}

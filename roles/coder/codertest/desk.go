@@ -129,7 +129,7 @@ func (d *Desk) Git(dir string, args ...string) string { return d.run(dir, args..
 
 func (d *Desk) run(dir string, args ...string) string {
 	d.T.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "maintenance.auto=false"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		d.T.Fatalf("git %v: %v\n%s", args, err, out)

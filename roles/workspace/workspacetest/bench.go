@@ -41,7 +41,7 @@ func New(t *testing.T) *Bench {
 // Git runs git in the repository and returns what it says.
 func (b *Bench) Git(args ...string) string {
 	b.T.Helper()
-	cmd := exec.Command("git", append([]string{"-C", b.Repo, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", b.Repo, "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "maintenance.auto=false"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.T.Fatalf("git %v: %v\n%s", args, err, out)
