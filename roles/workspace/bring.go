@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -88,11 +89,11 @@ func (r Repo) Others(ctx context.Context, path, ref string) (pinned []string, er
 		if _, err := borrowed.text(ctx, "rev-parse", "--verify", "--quiet", string(tip)+"^{commit}"); err != nil {
 			continue
 		}
-		had, err := git(ctx, r.Dir, "for-each-ref", "--count=1", "--format=x", "--contains", string(tip))
-		if err == nil && had != "" {
+		held, err := r.held(ctx, tip, ref)
+		if err == nil && held {
 			continue
 		}
-		if err := r.bring(ctx, borrowed, tip); err != nil {
+		if err := r.bring(ctx, borrowed, tip, ref); err != nil {
 			if ctx.Err() != nil {
 				return pinned, ctx.Err()
 			}
@@ -107,9 +108,22 @@ func (r Repo) Others(ctx context.Context, path, ref string) (pinned []string, er
 	return pinned, nil
 }
 
+// held tells whether a ref holds a commit. The one that is likely to is asked
+// first: of all the others there are some for each task.
+func (r Repo) held(ctx context.Context, c Commit, likely string) (bool, error) {
+	for _, where := range [][]string{{likely}, {}} {
+		out, err := git(ctx, r.Dir, append([]string{"for-each-ref", "--count=1", "--format=x", "--contains", string(c)}, where...)...)
+		if err != nil || out != "" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // bring copies the objects a commit needs into the repository, each one
-// checked, and none of the workspace's settings read.
-func (r Repo) bring(ctx context.Context, borrowed call, head Commit) error {
+// checked, and none of the workspace's settings read. What is pinned below near
+// is there already, as are the branches: these are not copied again.
+func (r Repo) bring(ctx context.Context, borrowed call, head Commit, near string) error {
 	dir, err := process.MakeTemp()
 	if err != nil {
 		return err
@@ -120,7 +134,8 @@ func (r Repo) bring(ctx context.Context, borrowed call, head Commit) error {
 		return err
 	}
 	defer file.Close()
-	have, err := git(ctx, r.Dir, "for-each-ref", "--format=^%(objectname)")
+	// Not all refs: each task leaves some, and each one named is looked up.
+	have, err := git(ctx, r.Dir, "for-each-ref", "--format=^%(objectname)", "refs/heads", "refs/tags", "refs/remotes", near)
 	if err != nil {
 		return err
 	}
@@ -129,9 +144,33 @@ func (r Repo) bring(ctx context.Context, borrowed call, head Commit) error {
 	if _, err := pack.run(ctx); err != nil {
 		return err
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
+	objects, err := packed(file)
+	if err != nil || objects == 0 {
 		return err
 	}
-	_, err = call{dir: r.Dir, stdin: file, args: []string{"index-pack", "--stdin", "--strict", "--fix-thin"}}.run(ctx)
+	// A pack for each task would make every later git look into all of them;
+	// what is lying around loose is found by its name.
+	args := []string{"index-pack", "--stdin", "--strict", "--fix-thin"}
+	if objects < packFrom {
+		args = []string{"-c", "core.fsync=committed", "unpack-objects", "-q", "--strict"}
+	}
+	_, err = call{dir: r.Dir, stdin: file, args: args}.run(ctx)
 	return err
+}
+
+// packFrom is the number of objects from which on a pack is kept as one, as
+// git itself has it for what is fetched.
+const packFrom = 100
+
+// packed is the number of objects in a pack, which is left at its beginning.
+func packed(file io.ReadSeeker) (uint32, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	var head [12]byte // "PACK", version, number of objects
+	if _, err := io.ReadFull(file, head[:]); err != nil {
+		return 0, fmt.Errorf("read what was packed: %w", err)
+	}
+	_, err := file.Seek(0, io.SeekStart)
+	return binary.BigEndian.Uint32(head[8:]), err
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,7 +33,11 @@ func (r Repo) Fingerprint(ctx context.Context, own func(ref string) bool) (Finge
 		return f, err
 	}
 	f.Head = string(head.Commit) + " " + head.Branch
-	out, err := git(ctx, r.Dir, "for-each-ref", "--format=%(refname) %(objectname)")
+	kinds, err := r.kinds()
+	if err != nil {
+		return f, fmt.Errorf("read the refs: %w", err)
+	}
+	out, err := git(ctx, r.Dir, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, kinds...)...)
 	if err != nil {
 		return f, fmt.Errorf("read the refs: %w", err)
 	}
@@ -52,6 +57,43 @@ func (r Repo) Fingerprint(ctx context.Context, own func(ref string) bool) (Finge
 		return f, fmt.Errorf("read the files: %w", err)
 	}
 	return f, r.readSettings(f.Settings)
+}
+
+// kinds are the names below refs that are not orch's own, of which there are
+// some for each task: git is to read the others alone. Where refs are kept in
+// another way than in files it lists none, and git reads all.
+func (r Repo) kinds() ([]string, error) {
+	if _, err := os.Lstat(filepath.Join(r.common, "reftable")); err == nil {
+		return nil, nil
+	}
+	found := map[string]bool{"heads": true}
+	for _, dir := range []string{r.common, r.gitDir} {
+		entries, err := os.ReadDir(filepath.Join(dir, "refs"))
+		if err != nil && !missing(err) {
+			return nil, err
+		}
+		for _, e := range entries {
+			found[e.Name()] = true
+		}
+	}
+	packed, err := os.ReadFile(filepath.Join(r.common, "packed-refs"))
+	if err != nil && !missing(err) {
+		return nil, err
+	}
+	for line := range bytes.Lines(packed) {
+		if _, name, ok := bytes.Cut(line, []byte(" refs/")); ok {
+			kind, _, _ := bytes.Cut(bytes.TrimSpace(name), []byte("/"))
+			found[string(kind)] = true
+		}
+	}
+	delete(found, "orch")
+	delete(found, "remotes") // nor what was fetched; see Fingerprint
+	var all []string
+	for kind := range found {
+		all = append(all, "refs/"+kind)
+	}
+	slices.Sort(all)
+	return all, nil
 }
 
 // files makes a tree of what is in the checkout, with the new objects kept out

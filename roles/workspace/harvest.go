@@ -60,7 +60,7 @@ func (r Repo) Harvest(ctx context.Context, path, ref string, base Commit, left L
 			return h, fmt.Errorf("commit what was left in %s: %w", path, err)
 		}
 	}
-	if err := r.bring(ctx, borrowed, h.Head); err != nil {
+	if err := r.bring(ctx, borrowed, h.Head, beside(ref)); err != nil {
 		return h, r.whole(ctx, borrowed, path, head, fmt.Errorf("bring the commits of %s over: %w", path, err))
 	}
 	if err := r.Pin(ctx, ref, h.Head); err != nil {

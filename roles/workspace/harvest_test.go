@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,33 @@ func TestHarvestBringsCommitsAndLeftovers(t *testing.T) {
 	if got := p.git("rev-list", "--count", "HEAD.."+string(h.Head)); got != "2" {
 		t.Errorf("%s commits are left", got)
 	}
+}
+
+// Git looks into every pack for whatever it reads, so there is not to be one
+// for each task.
+func TestWhatIsBroughtIsAPackOnlyIfItIsMuch(t *testing.T) {
+	p := newProject(t)
+	packs := func() int {
+		all, err := filepath.Glob(filepath.Join(p.dir, ".git", "objects", "pack", "*.pack"))
+		must(t, err)
+		return len(all)
+	}
+	before := packs()
+	for n, files := range []int{1, 0, packFrom} {
+		path := p.work(fmt.Sprint("t", n))
+		for k := range files {
+			put(t, path, fmt.Sprintf("dir/%d-%d.txt", n, k), fmt.Sprintln(n, k))
+		}
+		h, err := p.harvest(path, fmt.Sprint("t", n))
+		if err != nil || len(h.Changed) != files {
+			t.Fatalf("%d files: %+v, %v", files, h, err)
+		}
+		must(t, Remove(path))
+		if got, want := packs()-before, files/packFrom; got != want {
+			t.Errorf("%d files make %d packs, want %d", files, got, want)
+		}
+	}
+	p.git("fsck", "--strict")
 }
 
 func TestTheBoardIsNoChangeOfAWorkspace(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ func StateHome(env func(string) string) (string, error) {
 const (
 	reviewPrefix = "review-"
 	mergeName    = "merge"
+	leftName     = "left"
 	nameBytes    = 6 // of a hash: no two tasks of a board get one name
 )
 
@@ -143,6 +145,15 @@ func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Nee
 	return removed, errors.Join(errs...)
 }
 
+// beside is below which names the refs are that are of the same work as ref:
+// those of its task, or of what was left in one worktree only itself.
+func beside(ref string) string {
+	if dir := path.Dir(ref); path.Base(dir) != leftName {
+		return dir
+	}
+	return ref
+}
+
 // rescue brings what a worktree holds into the repository.
 func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left Leftover) error {
 	name := filepath.Base(path)
@@ -154,7 +165,7 @@ func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left
 		return fmt.Errorf("read where %s began: %w", path, err)
 	}
 	began := Commit(strings.TrimSpace(string(base)))
-	ref := "refs/orch/" + string(goal) + "/left/" + name
+	ref := "refs/orch/" + string(goal) + "/" + leftName + "/" + name
 	_, err = r.Harvest(ctx, path, ref, began, left)
 	var rewritten *RewrittenError
 	var tampered *TamperedError
