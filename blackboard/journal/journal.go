@@ -26,7 +26,7 @@ const (
 	dirPerm  fs.FileMode = 0o755
 
 	defaultLockTimeout  = 30 * time.Second
-	defaultPollInterval = time.Second
+	defaultPollInterval = 2 * time.Second
 	defaultRotateBytes  = 64 << 20
 
 	// blindPollInterval is how often a Watch looks when it gets no hints.
@@ -47,7 +47,7 @@ type Options struct {
 	UnsafeFS bool
 	// LockTimeout bounds the wait for one lock; default 30 s.
 	LockTimeout time.Duration
-	// PollInterval is how often a Watch looks although nothing hinted; default 1 s.
+	// PollInterval is how often a Watch looks although nothing hinted; default 2 s.
 	PollInterval time.Duration
 	// RotateBytes is the least size of a log that Rotate closes; default 64 MiB.
 	RotateBytes int64

@@ -52,6 +52,7 @@ type Scan struct {
 	held   *Record
 	ends   ending // what the last look at the end of the log saw
 	told   bool   // that the log ends too early
+	whole  bool   // the last look at the end of the log found nothing to doubt
 }
 
 // ending is a place where nothing more can be read.
@@ -76,8 +77,8 @@ func (s *Scan) Close() {
 func (s *Scan) Head() Head { return s.last }
 
 // Next returns the next record, or a flaw if there is damage before it. Neither,
-// without an error, means that there is nothing more now; ask twice before that
-// is taken for the end of a damaged log. The record's payload is unchecked, and valid until the next call.
+// without an error, means that there is nothing more now; unless Whole, ask
+// twice before that is taken for the end of a damaged log. The record's payload is unchecked, and valid until the next call.
 func (s *Scan) Next() (r Record, flaw *Flaw, ok bool, err error) {
 	if s.held != nil {
 		r, s.held = *s.held, nil
@@ -107,6 +108,10 @@ func (s *Scan) Next() (r Record, flaw *Flaw, ok bool, err error) {
 		}
 	}
 }
+
+// Whole tells, after Next found nothing more, that no later record is known of:
+// asking again at once could only find what is written meanwhile.
+func (s *Scan) Whole() bool { return s.whole }
 
 // good takes a line in that is good in itself. It gives nothing out while the
 // record to begin behind is looked for.
@@ -205,10 +210,12 @@ func (s *Scan) end(start int64, cause error) (flaw *Flaw, again bool, err error)
 // none, although run/head knows a later record. A writer may be at it just now,
 // so it has to look the same twice.
 func (s *Scan) tail(start int64, cause error, info fs.FileInfo) *Flaw {
+	s.whole = false
 	if info == nil {
 		return nil
 	}
 	noted := s.j.readHead()
+	s.whole = noted.Seq <= s.last.Seq && s.bad == nil && !errors.Is(cause, errCut)
 	now := ending{start, info.Size()}
 	if noted.Seq <= s.last.Seq || s.told || s.ends != now {
 		s.ends = now

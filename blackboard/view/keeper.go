@@ -66,6 +66,7 @@ type Keeper struct {
 	renderer *Renderer
 	duty     journal.Lock // nil while not held
 	last     time.Time    // of the last write
+	rest     rest
 }
 
 // NewKeeper returns a Keeper. It touches nothing before it is used.
@@ -95,6 +96,9 @@ func (k *Keeper) Offer(ctx context.Context, b Board) (Freshness, error) {
 	every := time.Duration(k.c.EveryMS) * time.Millisecond
 	if since := k.c.Clock.Now().Sub(k.last); since >= 0 && since < every {
 		return Freshness{Again: k.last.Add(every)}, nil
+	}
+	if k.resting(ctx, b) {
+		return Freshness{}, nil
 	}
 	out, _, err := k.refresh(ctx, b)
 	return out, err
@@ -143,6 +147,7 @@ func (k *Keeper) refresh(ctx context.Context, b Board) (out Freshness, shown uin
 	if err != nil {
 		return Freshness{}, 0, unlock(err)
 	}
+	k.rest = rest{seq: shown}
 	out, err = k.put(data)
 	k.last = k.c.Clock.Now()
 	return out, shown, unlock(err)
@@ -171,6 +176,7 @@ func (k *Keeper) put(data []byte) (Freshness, error) {
 		return Freshness{Edited: err == nil}, err
 	}
 	if bytes.Equal(now.data, data) {
+		k.settled(now)
 		return Freshness{}, nil
 	}
 	displaced, err = k.files.replace(data)

@@ -239,3 +239,64 @@ func TestAnEmptyFileIsNoEdit(t *testing.T) {
 		d.wantFresh()
 	}
 }
+
+// A board and a file that do not move are not rendered and read again.
+func TestAnUnmovedViewIsLeftAlone(t *testing.T) {
+	d := newDesk(t, journal.OSFS{}, twoTasks())
+	offer := func() Freshness {
+		t.Helper()
+		d.clock.pass(time.Second)
+		out, err := d.k.Offer(t.Context(), d.board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	rendered := func() bool { // whether the last offer rendered
+		before := d.k.renderer.round
+		out := offer()
+		if out.Written {
+			t.Errorf("nothing changed, it wrote: %+v", out)
+		}
+		return d.k.renderer.round > before
+	}
+	offer()
+	path := filepath.Join(d.dir, "state.yaml")
+	long := d.clock.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if !rendered() {
+		t.Error("a file with another time was not compared")
+	}
+	if rendered() {
+		t.Error("an unmoved view was rendered again")
+	}
+	d.board.advance(nil)
+	if out := offer(); !out.Written {
+		t.Errorf("the board moved: %+v", out)
+	}
+	d.wantFresh()
+	if err := os.Chtimes(path, d.clock.Now(), d.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if !rendered() || !rendered() {
+		t.Error("a file that was just saved was taken for known")
+	}
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if !rendered() || rendered() {
+		t.Error("it did not come to rest")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(data, "# mine\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := offer(); !out.Edited {
+		t.Errorf("an edit was not seen: %+v", out)
+	}
+}

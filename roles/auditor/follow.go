@@ -98,6 +98,9 @@ func (r *Reader) fill(ctx context.Context, full chan<- *batch, empty <-chan *bat
 			b.take(rec, flaw)
 		}
 		full <- b
+		if idle == 1 && r.scan.Whole() {
+			return ctx.Err()
+		}
 		if idle == 1 && !sleep(ctx, lookAgain) {
 			return ctx.Err()
 		}

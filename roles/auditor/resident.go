@@ -39,7 +39,8 @@ const offsetFile = "offset"
 
 // Waits of the resident.
 const (
-	pollEvery  = time.Second
+	pollEvery  = 2 * time.Second // under the hints, which make it look at once
+	blindEvery = time.Second     // without hints, and after a failure
 	saveEvery  = 5 * time.Second
 	checkEvery = 10 * time.Second // its own chain
 	lastLook   = 2 * time.Second  // when it is told to end; a supervisor waits longer
@@ -71,7 +72,7 @@ func (r *Resident) Run(ctx context.Context) error {
 				r.Warn(err)
 			}
 		}
-		sleep(ctx, pollEvery)
+		sleep(ctx, blindEvery)
 	}
 	return nil
 }
@@ -151,7 +152,11 @@ func (r *Resident) last(ctx context.Context, reader *Reader, ledger *Ledger) err
 
 // wait until there may be more; false when ctx is done.
 func wait(ctx context.Context, hints <-chan struct{}) bool {
-	timer := time.NewTimer(pollEvery)
+	every := pollEvery
+	if hints == nil {
+		every = blindEvery
+	}
+	timer := time.NewTimer(every)
 	defer timer.Stop()
 	select {
 	case <-hints:

@@ -7,18 +7,28 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
+// boot is read once: no process lives longer than a boot, and a supervisor asks
+// for every process it looks at.
+var boot atomic.Pointer[string]
+
 // BootID names this boot of the system. Start times only mean something
 // together with it.
 func BootID() string {
+	if known := boot.Load(); known != nil {
+		return *known
+	}
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(b))
+	id := strings.TrimSpace(string(b))
+	boot.Store(&id)
+	return id
 }
 
 // BecomeSubreaper makes the calling process the parent of everything orphaned
@@ -42,14 +52,14 @@ func snapshot(since uint64) (scan, error) {
 	if err != nil {
 		return scan{}, err
 	}
-	boot := BootID()
+	id := BootID()
 	var out scan
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		p, ok := readStat(pid, boot)
+		p, ok := readStat(pid, id)
 		switch {
 		case !ok:
 			out.vanished = append(out.vanished, pid)
