@@ -114,7 +114,9 @@ type ReviewVerdict struct {
 	Concerns      []string   `json:"concerns"`
 	PriorFeedback []Feedback `json:"prior_feedback"`
 	// Accepted are findings of code that the reviewer says the task demands, as file:line: what.
-	Accepted      []string `json:"accepted,omitempty"`
+	Accepted []string `json:"accepted,omitempty"`
+	// Noted are those of an approval that only had to be looked at.
+	Noted         []string `json:"noted,omitempty"`
 	AnomalyLogged bool     `json:"anomaly_logged"`
 }
 

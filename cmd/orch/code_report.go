@@ -85,7 +85,10 @@ func (r codeReport) markdown() string {
 		fmt.Fprintf(&b, "| `%.12s` | %s | %s | %s | %s | %d |\n", t.Review.MergedAs, cell(t.Intent), t.Agent, cell(t.SpecRef), cell(t.DoneWhen), t.Review.CyclesTotal+1)
 	}
 	if accepted := r.accepted(); len(accepted) > 0 {
-		fmt.Fprintf(&b, "\n## What code found about tests, and the reviewer said the task demands\n\n| commit | finding |\n|---|---|\n%s", strings.Join(accepted, ""))
+		fmt.Fprintf(&b, "\n## What code found, and the reviewer said the task demands\n\n| commit | finding |\n|---|---|\n%s", strings.Join(accepted, ""))
+	}
+	if noted := r.noted(); len(noted) > 0 {
+		fmt.Fprintf(&b, "\n## What code noted, and the reviewer did not object to\n\n| commit | finding |\n|---|---|\n%s", strings.Join(noted, ""))
 	}
 	if len(r.others) > 0 {
 		fmt.Fprintf(&b, "\n## Not merged\n\n| task | status | why |\n|---|---|---|\n")
@@ -97,12 +100,21 @@ func (r codeReport) markdown() string {
 }
 
 // accepted are the findings that reviewers accepted, as rows.
-func (r codeReport) accepted() (rows []string) {
+func (r codeReport) accepted() []string {
+	return r.findings(func(v *message.ReviewVerdict) []string { return v.Accepted })
+}
+
+// noted are those they were shown, as rows.
+func (r codeReport) noted() []string {
+	return r.findings(func(v *message.ReviewVerdict) []string { return v.Noted })
+}
+
+func (r codeReport) findings(of func(*message.ReviewVerdict) []string) (rows []string) {
 	for _, t := range r.merged {
 		if t.Review.Verdict == nil {
 			continue
 		}
-		for _, f := range t.Review.Verdict.Accepted {
+		for _, f := range of(t.Review.Verdict) {
 			rows = append(rows, fmt.Sprintf("| `%.12s` | %s |\n", t.Review.MergedAs, cell(f)))
 		}
 	}

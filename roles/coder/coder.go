@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -257,3 +258,11 @@ func (it *iteration) ref(name string) string {
 }
 
 func authorOf(a message.AgentID) string { return string(a) + "@orch.invalid" }
+
+// IsAuthor tells whether "name <email>" is what commits of a coder say.
+func IsAuthor(who string) bool {
+	name, _, _ := strings.Cut(who, " <")
+	id := message.AgentID(name)
+	role, err := message.ParseAgent(id)
+	return err == nil && role == message.Coder && who == name+" <"+authorOf(id)+">"
+}

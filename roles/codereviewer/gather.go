@@ -13,6 +13,7 @@ import (
 	"orch/roles/backend"
 	"orch/roles/check"
 	"orch/roles/code"
+	"orch/roles/code/contents"
 	"orch/roles/code/weaken"
 	"orch/roles/coder"
 	"orch/roles/step"
@@ -75,11 +76,29 @@ func (r *review) look(ctx context.Context) error {
 		return err
 	}
 	r.found = append(r.found, weaken.OwnFiles(changed)...)
+	odd, err := r.oddities(ctx)
+	if err != nil {
+		return err
+	}
+	r.found = append(r.found, odd...)
 	for _, f := range r.found {
 		r.in.Findings = append(r.in.Findings, backend.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
 	}
 	r.in.Diff = step.Cut(string(diff), diffBytes)
 	return nil
+}
+
+// oddities finds what the diff does not show, or not well.
+func (r *review) oddities(ctx context.Context) ([]weaken.Finding, error) {
+	head, err := r.w.Repo.At(ctx, r.w.Integration)
+	if err != nil {
+		return nil, err
+	}
+	change, err := r.w.Repo.Contents(ctx, workspace.Commit(r.task.Base), r.commit, head)
+	if err != nil {
+		return nil, err
+	}
+	return contents.Inspect(change, coder.IsAuthor, r.e.Config.Code.LargeFileBytes), nil
 }
 
 // diffBytes bounds the diff a reviewer is shown; the checkout has the rest.

@@ -189,13 +189,13 @@ func TestAChangeOfOrchsOwnFilesIsNotApprovedUnlessTheReviewerAcceptsIt(t *testin
 	for _, accepted := range []bool{false, true} {
 		d := desk(t)
 		d.Claim("coder-1")
-		own := map[string]string{"a.txt": "done\n", ".orchard/a.txt": "\n", ".orch/hooks/on-escalate": "\x00#!/bin/sh\n"}
+		own := map[string]string{"a.txt": "done\n", ".orchard/a.txt": "\n", ".orch/hooks/on-escalate": "#!/bin/sh\n"}
 		err := code(d, "coder-1", func(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
 			for name, text := range own {
 				d.Write(in.Dir, name, text)
 			}
 			for _, args := range [][]string{{"add", "-Af"}, {"commit", "-qm", "a hook"}} {
-				cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
+				cmd := exec.CommandContext(ctx, "git", args...)
 				cmd.Dir = in.Dir
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("git %v: %v\n%s", args, err, out)

@@ -130,7 +130,7 @@ func (r *review) verdictOf(thought backend.Review) message.ReviewVerdict {
 	v.Accepted = r.accepted(thought.Accepted)
 	open := r.unanswered(thought.Accepted)
 	if thought.Approved && len(thought.Blockers) == 0 && len(open) == 0 {
-		v.Decision = message.Approved
+		v.Decision, v.Noted = message.Approved, r.noted(thought.Accepted)
 	}
 	v.Blockers = append(v.Blockers, open...)
 	if v.Concerns == nil {
@@ -190,6 +190,21 @@ func (r *review) unanswered(accepted []string) (open []message.Blocker) {
 		}
 	}
 	return open
+}
+
+// mostNoted bounds what a verdict notes.
+const mostNoted = 50
+
+// noted are the findings that a reviewer was shown and did not have to answer,
+// in words for the record.
+func (r *review) noted(accepted []string) (all []string) {
+	for i, f := range r.in.Findings {
+		if !f.Sure && !slices.Contains(accepted, f.Name()) && len(all) < mostNoted {
+			b := r.found[i].Blocker("")
+			all = append(all, step.Cut(b.Name(), step.EvidenceBytes))
+		}
+	}
+	return all
 }
 
 // accepted are the findings that the reviewer says the task demands, in words

@@ -1,7 +1,6 @@
 package weaken
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"strconv"
@@ -34,8 +33,9 @@ func (f file) name() string {
 	return f.old
 }
 
-// maxLineBytes bounds a line of a diff; longer ones are no source text.
-const maxLineBytes = 16 << 20
+// maxLineBytes bounds what is read of a line of a diff; longer ones are no
+// source text.
+const maxLineBytes = 1 << 20
 
 var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$`)
 
@@ -44,10 +44,8 @@ var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$`)
 func parse(diff []byte) ([]file, error) {
 	var files []file
 	var p hunk
-	scan := bufio.NewScanner(bytes.NewReader(diff))
-	scan.Buffer(make([]byte, 64<<10), maxLineBytes)
-	for scan.Scan() {
-		text := scan.Text()
+	for raw := range bytes.Lines(diff) {
+		text := strings.TrimSuffix(strings.TrimSuffix(string(raw[:min(len(raw), maxLineBytes)]), "\n"), "\r")
 		switch {
 		case strings.HasPrefix(text, "diff --git "):
 			files = append(files, file{})
@@ -70,9 +68,6 @@ func parse(diff []byte) ([]file, error) {
 		case p.open && text != "" && strings.IndexByte(" +-", text[0]) >= 0:
 			files[len(files)-1].lines = append(files[len(files)-1].lines, p.take(text))
 		}
-	}
-	if err := scan.Err(); err != nil {
-		return nil, fmt.Errorf("read diff: %w", err)
 	}
 	for i := range files {
 		files[i].enclose()

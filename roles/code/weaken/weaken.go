@@ -23,6 +23,7 @@ const (
 	SpecialCase        Kind = "special_case"
 	MissingTests       Kind = "missing_tests"
 	OrchFiles          Kind = "orch_files"
+	HiddenText         Kind = "hidden_text"
 )
 
 // Finding is one place where tests came to say less.
@@ -33,6 +34,7 @@ type Finding struct {
 	What  string
 	Sure  bool // it rejects; otherwise a reviewer looks at it
 	Where string
+	Fix   string // what to do about it; empty for what the kind says
 }
 
 // fixes says what to do about a kind.
@@ -44,12 +46,13 @@ var fixes = map[Kind]string{
 	ChangedExpectation: "keep the expectation, unless the spec demands another",
 	SpecialCase:        "let the program behave the same whether it is tested or not",
 	MissingTests:       "add tests that fail without the change and show done_when",
+	HiddenText:         "write the character as an escape, or leave it out",
 	OrchFiles:          "leave out of the commits what is below .orch: the board, its settings and hooks are a person's",
 }
 
 // Blocker is the finding as a point of a review.
 func (f Finding) Blocker(specRef string) message.Blocker {
-	return message.Blocker{File: f.File, Line: max(f.Line, 1), Defect: string(f.Kind) + ": " + f.What, Fix: fixes[f.Kind], SpecRef: specRef}
+	return message.Blocker{File: f.File, Line: max(f.Line, 1), Defect: string(f.Kind) + ": " + f.What, Fix: cmp.Or(f.Fix, fixes[f.Kind]), SpecRef: specRef}
 }
 
 // Split parts findings into those that reject and those to look at.
@@ -75,6 +78,7 @@ func Inspect(diff []byte, exemptFromTests bool) ([]Finding, error) {
 	x.index()
 	for _, f := range files {
 		x.file(f)
+		x.hidden(f)
 	}
 	x.missing(exemptFromTests)
 	slices.SortStableFunc(x.found, func(a, b Finding) int {
