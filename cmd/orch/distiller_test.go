@@ -28,7 +28,7 @@ func TestARuleIsPutIntoWords(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(root, ".orch"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			write(t, filepath.Join(root, ".orch", "config.yaml"), "models:\n  memory: "+asked(srv, "openai", "/v1", "true")+quick)
+			write(t, filepath.Join(root, ".orch", "config.yaml"), "models:\n  memory: "+asked(srv, "openai", "/v1", "true")+strings.Replace(quick, "crashes: 1", "crashes: 1, memory_wait_ms: 60000, grace_ms: 240000", 1))
 			for range 6 {
 				said(t, root, "run", "publish the page")
 				if err := os.Remove(filepath.Join(root, "page.html")); err != nil {

@@ -79,7 +79,8 @@ func (a *app) memoryResident(root string, now func() time.Time) (*memory.Residen
 	}
 	options := memoryOptions(cfg, now)
 	options.Distill = a.distiller(cfg, root)
-	r := &memory.Resident{Board: b, Dir: memoryDir(root), Options: options, SettleMS: cfg.Memory.SettleMS, EveryMS: cfg.Memory.EveryMS}
+	r := &memory.Resident{Board: b, Dir: memoryDir(root), Options: options, SettleMS: cfg.Memory.SettleMS, EveryMS: cfg.Memory.EveryMS,
+		PartMS: cfg.Limits.GraceMS / 2} // then it still has time to leave
 	return r, func() {
 		if err := b.Close(); err != nil {
 			a.warn(err)

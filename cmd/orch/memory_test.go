@@ -62,10 +62,15 @@ func said(t *testing.T, root string, args ...string) string {
 	return string(out)
 }
 
+// patience lets the memory answer, and finish its pass at the end of a run, on a
+// machine that is busy.
+const patience = "limits: {memory_wait_ms: 60000, grace_ms: 240000}\n"
+
 // learned is a project in which one approach failed and another worked.
 func learned(t *testing.T) string {
 	t.Helper()
 	root := copyExample(t, "learns")
+	write(t, filepath.Join(root, ".orch", "config.yaml"), patience)
 	said(t, root, "run", "publish the page")
 	return root
 }

@@ -33,16 +33,14 @@ type Resident struct {
 	Options  Options
 	SettleMS int64 // between the end of a goal and the pass that follows it
 	EveryMS  int64 // between passes by the clock; 0: none
+	PartMS   int64 // for the pass that its end would cut off; 0: none
 
 	mu    sync.RWMutex // held for writing while the store is exchanged
 	store *Store
 	wake  chan struct{} // something may be due for the Dreamer
 }
 
-const (
-	heldPause    = 50 * time.Millisecond // before a store that somebody looks at is tried again
-	partingLimit = time.Second           // for the pass that the end of the resident would cut off
-)
+const heldPause = 50 * time.Millisecond // before a store that somebody looks at is tried again
 
 // Run works until ctx is done, and then returns its error.
 func (r *Resident) Run(ctx context.Context) error {

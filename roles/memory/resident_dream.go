@@ -115,7 +115,7 @@ func (r *Resident) pass(ctx context.Context, cause message.ID, phases []Phase, a
 // resident would put off: a run ends with its goal. It is cut short rather than
 // waited for; the next resident goes on with it.
 func (r *Resident) part(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), partingLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(r.PartMS)*time.Millisecond)
 	defer cancel()
 	d, err := r.state(ctx)
 	if err == nil && d.Due() {

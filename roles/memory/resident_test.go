@@ -27,7 +27,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{t: t, root: t.TempDir()}
 	s.others = s.open("human-1", blackboard.Init, message.Human, message.Perceiver, message.Planner, message.GGS, message.Supervisor)
 	s.me = s.open("memory-1", blackboard.Open, message.Memory)
-	s.r = &Resident{Board: s.me, Dir: filepath.Join(s.root, "memory"), SettleMS: 1}
+	s.r = &Resident{Board: s.me, Dir: filepath.Join(s.root, "memory"), SettleMS: 1, PartMS: 300_000}
 	return s
 }
 
