@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,9 +97,9 @@ type Needed func(context.Context) (func(path string) bool, error)
 // Tidy removes the workspaces of a goal that are not needed. It lists what is
 // there before it asks what is needed: whatever is there was claimed before
 // that, and what is claimed later is not on the list. What a
-// coder's worktree holds is brought into the repository first, under
-// refs/orch/<goal>/left/<name>, so that no commit and no unfinished file is
-// lost; what was never whole holds nothing. Of one whose own repository is no
+// coder's worktree holds and no ref does is brought into the repository first,
+// under refs/orch/<goal>/left/<name>, so that no commit and no unfinished file
+// is lost; what was never whole holds nothing. Of one whose own repository is no
 // longer whole the files are kept. A worktree that can not be read at all is
 // left where it is, and named in the error.
 func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Needed, left Leftover) (removed []string, err error) {
@@ -154,7 +155,33 @@ func beside(ref string) string {
 	return ref
 }
 
-// rescue brings what a worktree holds into the repository.
+// holdsAll tells whether everything in a worktree is in the repository already,
+// as it is once the work is merged: no file differs from its last commit, and a
+// ref holds that commit and all others the worktree names.
+func (r Repo) holdsAll(ctx context.Context, path string) (bool, error) {
+	own, err := openOwn(path)
+	if err != nil {
+		return false, err
+	}
+	defer own.Close()
+	head, _, err := own.head()
+	if err != nil || own.halfDone() {
+		return false, err
+	}
+	named := own.tips()
+	if !slices.Contains(named, head) {
+		named = append(named, head)
+	}
+	for _, c := range named {
+		if held, err := r.held(ctx, c, "refs/heads"); err != nil || !held {
+			return false, err
+		}
+	}
+	differs, err := r.Differs(ctx, path, head)
+	return !differs, err
+}
+
+// rescue brings what a worktree holds into the repository, unless it is there.
 func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left Leftover) error {
 	name := filepath.Base(path)
 	if !Made(path) || strings.HasPrefix(name, reviewPrefix) || name == mergeName {
@@ -163,6 +190,9 @@ func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left
 	base, err := os.ReadFile(path + ready)
 	if err != nil {
 		return fmt.Errorf("read where %s began: %w", path, err)
+	}
+	if held, err := r.holdsAll(ctx, path); err == nil && held {
+		return nil
 	}
 	began := Commit(strings.TrimSpace(string(base)))
 	ref := "refs/orch/" + string(goal) + "/" + leftName + "/" + name

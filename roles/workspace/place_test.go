@@ -137,6 +137,32 @@ func TestAWorktreeThatCanNotBeReadIsLeftWhereItIs(t *testing.T) {
 
 // What a coder committed beside its branch, and the files of a worktree whose
 // own repository it broke, outlive the worktree.
+// Every task leaves a worktree behind, and nearly always a merged one.
+func TestTidyPinsNothingThatARefHoldsAlready(t *testing.T) {
+	left := Leftover{"left", "c", "c@example.org"}
+	for name, merged := range map[string]bool{"merged": true, "only pinned": false} {
+		p := newProject(t)
+		place := PlaceOf(t.TempDir(), "board")
+		path := place.Coder("g", "t", "coder-1", 1)
+		must(t, p.repo.Make(t.Context(), path, Spec{Branch: "b", Commit: p.head(), Name: "c", Email: "c@example.org"}, nil))
+		put(t, path, "work.txt", "done")
+		gitIn(t, path, "add", "-A")
+		gitIn(t, path, "commit", "-q", "-m", "done")
+		h, err := p.repo.Harvest(t.Context(), path, "refs/orch/g/t/1", p.head(), left)
+		must(t, err)
+		if merged {
+			p.git("branch", "integration", string(h.Head))
+		}
+		removed, err := place.Tidy(t.Context(), p.repo, "g", only(""), left)
+		if err != nil || len(removed) != 1 {
+			t.Fatalf("%s: removed %v, %v", name, removed, err)
+		}
+		if got := p.git("for-each-ref", "--format=%(refname)", "refs/orch/"); got != "refs/orch/g/t/1" {
+			t.Errorf("%s: refs are %s", name, got)
+		}
+	}
+}
+
 func TestTidyKeepsWhatIsBesideTheHead(t *testing.T) {
 	left := Leftover{"left", "c", "c@example.org"}
 	for _, c := range []struct {
