@@ -17,8 +17,8 @@ func newGC(a *app) *cobra.Command {
 		Long: `Remove step logs and temporary files of ended goals and old checkpoints, what
 killed processes left in the temporary folder, and worktrees of tasks and goals
 that have ended; what was made in those and no ref holds is kept under
-refs/orch/GOAL/left. Never
-the log, its archive, a commit, or a blob a message names.`,
+refs/orch/GOAL/left. Never the log, its archive, a commit, or a blob a message
+names.`,
 		Example: "  orch gc --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.open(person())
