@@ -17,8 +17,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-
 	"orch/roles/code/weaken"
 )
 
@@ -222,7 +220,6 @@ func unportable(name string) bool {
 // collisions finds new names that are the same as others where upper and lower
 // case are: there, a checkout has only one of them.
 func collisions(c Change, say sayer) {
-	fold := cases.Fold()
 	fresh := map[string]bool{}
 	for _, e := range c.Entries {
 		if e.Old == none {
@@ -247,7 +244,7 @@ func collisions(c Change, say sayer) {
 	})
 	for _, name := range names {
 		for at := name; at != "."; at = path.Dir(at) {
-			key := fold.String(at)
+			key := fold(at)
 			first, there := seen[key]
 			if !there {
 				seen[key] = at
@@ -258,6 +255,18 @@ func collisions(c Change, say sayer) {
 			}
 		}
 	}
+}
+
+// fold is one spelling for all that differ in case only, as file systems that
+// do not tell case apart see it.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, name)
 }
 
 // foreign finds commits that are not by a coder, by whom they say they are.
