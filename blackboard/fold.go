@@ -119,7 +119,8 @@ func (x *tx) commit() {
 	x.plans.commit()
 	x.tallies.commit()
 	x.tasks.commit()
-	x.s.seq, x.s.hash = x.m.Seq, ""
+	x.s.seq = x.m.Seq
+	x.s.SetHead("")
 }
 
 // account adds to the goal's active time: the time in which at least one of

@@ -22,6 +22,8 @@ import "iter"
 type State struct {
 	seq    uint64
 	hash   string
+	below  uint64              // seq of the checkpoint it was opened over
+	heads  [recentHeads]string // of the last messages, by seq modulo their number
 	faults *faults
 
 	activations table[Activation]
@@ -43,7 +45,8 @@ func NewState() *State { return openState(nil, 0, "") }
 
 // openState is the board a checkpoint stands for; b may be nil for an empty one.
 func openState(b base, seq uint64, hash string) *State {
-	s := &State{seq: seq, hash: hash, faults: &faults{}}
+	s := &State{seq: seq, below: seq, faults: &faults{}}
+	s.SetHead(hash)
 	s.activations = newTable(s, b, "activation", indexActivation, "activation.agent", "activation.goal", "activation.live")
 	s.agents = newTable(s, b, "agent", indexAgent, "agent.all")
 	s.anomalies = newTable(s, b, "anomaly", indexAnomaly, "anomaly.all")
@@ -119,7 +122,7 @@ func (s *State) changed() int {
 func (s *State) snapshot() *State {
 	f := &faults{err: s.faults.err}
 	return &State{
-		seq: s.seq, hash: s.hash, faults: f,
+		seq: s.seq, hash: s.hash, below: s.below, heads: s.heads, faults: f,
 		activations: s.activations.copy(f), agents: s.agents.copy(f), anomalies: s.anomalies.copy(f),
 		approvals: s.approvals.copy(f), boards: s.boards.copy(f), goals: s.goals.copy(f), meters: s.meters.copy(f),
 		plans: s.plans.copy(f), tallies: s.tallies.copy(f), tasks: s.tasks.copy(f),
@@ -133,6 +136,3 @@ func (s *State) Err() error { return s.faults.err }
 
 // Head is the position and the hash of the last message folded.
 func (s *State) Head() (seq uint64, hash string) { return s.seq, s.hash }
-
-// SetHead names the hash of the line that holds the last message folded.
-func (s *State) SetHead(hash string) { s.hash = hash }

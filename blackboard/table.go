@@ -91,6 +91,12 @@ func (t *table[T]) get(key string) *T {
 	return v
 }
 
+// resting tells whether a record is as the base has it.
+func (t *table[T]) resting(key string) bool {
+	_, changed := t.rows.Get(key)
+	return t.base != nil && !changed
+}
+
 func (t *table[T]) decode(key string, raw []byte) *T {
 	v := new(T)
 	if err := json.Unmarshal(raw, v); err != nil {

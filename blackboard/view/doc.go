@@ -38,6 +38,7 @@
 //	state.yaml.rejected-<ts> an edit that was refused
 //	state.yaml.new           a view that is being written; worthless after a crash
 //	state.yaml.swap          what a replacement displaced, until it has been examined
+//	cache/view               which program made the view; a cache
 //	run/view.lock            held by who keeps the view fresh: others need not write
 //	run/view-write.lock      held while the files are changed
 package view

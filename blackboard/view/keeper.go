@@ -44,6 +44,9 @@ type Config struct {
 	Show    Options
 	EveryMS int // least time between two writes of this process; 0 means DefaultEveryMS
 	QuietMS int // age of a save before it is taken in; 0 means DefaultQuietMS
+	// Program names the very program that runs; where it made the view on disk, what
+	// has not changed is copied from that. Empty: nothing is.
+	Program string
 	LockMS  int // longest wait for another process that writes; 0 means DefaultLockMS
 }
 
@@ -67,6 +70,7 @@ type Keeper struct {
 	duty     journal.Lock // nil while not held
 	last     time.Time    // of the last write
 	rest     rest
+	recalled bool // whether the blocks of the view on disk were looked for
 }
 
 // NewKeeper returns a Keeper. It touches nothing before it is used.
@@ -156,6 +160,7 @@ func (k *Keeper) refresh(ctx context.Context, b Board) (out Freshness, shown uin
 func (k *Keeper) render(ctx context.Context, b Board) (data []byte, seq uint64, err error) {
 	err = b.View(ctx, func(s State) error {
 		seq, _ = s.Head()
+		k.recall(s)
 		data = k.renderer.Render(s)
 		return nil
 	})
@@ -183,6 +188,7 @@ func (k *Keeper) put(data []byte) (Freshness, error) {
 	if err != nil || displaced.edited() {
 		return Freshness{Written: err == nil, Edited: err == nil}, err
 	}
+	k.remember(data)
 	return Freshness{Written: true}, k.files.drop(k.files.swap())
 }
 

@@ -55,6 +55,7 @@ func Render(s State, o Options) []byte { return NewRenderer(o).Render(s) }
 type Renderer struct {
 	o     Options
 	tasks map[message.TaskID]*taskBlock
+	kept  kept // from another process
 	round uint64
 	size  int // of the last view, to allocate once
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -56,13 +57,13 @@ func (r *Renderer) pick(s State) (shown []*taskBlock, hidden int) {
 		return r.every(s), 0
 	}
 	open := 0
-	take := func(tasks func(func(blackboard.Task) bool), count int) {
+	take := func(blocks iter.Seq[*taskBlock], count int) {
 		open += count
 		if count == 0 || len(shown) >= r.o.MaxTasks {
 			return
 		}
-		for t := range tasks {
-			shown = append(shown, r.block(t))
+		for b := range blocks {
+			shown = append(shown, b)
 			if len(shown) >= r.o.MaxTasks {
 				return
 			}
@@ -70,14 +71,46 @@ func (r *Renderer) pick(s State) (shown []*taskBlock, hidden int) {
 	}
 	counts := s.Counts("")
 	for _, st := range attention {
-		take(s.Tasks(st), counts[st])
+		take(r.with(s, st), counts[st])
 	}
 	for _, g := range s.Goals() {
 		if g.Status != blackboard.GoalEnded {
-			take(s.TasksOf(g.ID, blackboard.Approved), s.Counts(g.ID)[blackboard.Approved])
+			take(r.blocks(s.TasksOf(g.ID, blackboard.Approved)), s.Counts(g.ID)[blackboard.Approved])
 		}
 	}
 	return shown, open - len(shown)
+}
+
+func (r *Renderer) blocks(tasks iter.Seq[blackboard.Task]) iter.Seq[*taskBlock] {
+	return func(yield func(*taskBlock) bool) {
+		for t := range tasks {
+			if !yield(r.block(t)) {
+				return
+			}
+		}
+	}
+}
+
+// with yields the blocks of the tasks with a status. Where blocks of another
+// process may be copied, the tasks they are of are not even decoded.
+func (r *Renderer) with(s State, st blackboard.Status) iter.Seq[*taskBlock] {
+	rs, ok := s.(Restful)
+	if !ok || !r.kept.usable(rs) {
+		return r.blocks(s.Tasks(st))
+	}
+	return func(yield func(*taskBlock) bool) {
+		for row := range rs.TaskRows(st) {
+			var b *taskBlock
+			if text, there := r.kept.blocks[row.ID]; there && row.Resting {
+				b = &taskBlock{id: row.ID, created: row.Created, text: text}
+			} else if t, ok := s.Task(row.ID); ok {
+				b = r.block(t)
+			}
+			if b != nil && !yield(b) {
+				return
+			}
+		}
+	}
 }
 
 // every renders all tasks there are. It copies nothing from the last time: a

@@ -192,8 +192,21 @@ func (a *app) openAt(root string, id blackboard.Identity) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	keeper := view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}, Show: view.Options{MaxTasks: cfg.View.MaxTasks}})
+	keeper := view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}, Program: program(), Show: view.Options{MaxTasks: cfg.View.MaxTasks}})
 	return &session{Board: b, keeper: keeper, agent: id.Agent, warn: a.warn}, nil
+}
+
+// program tells this build of orch from any other; empty if that is not known.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
 }
 
 // warn says what went wrong without stopping the command.
