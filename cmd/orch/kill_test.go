@@ -150,23 +150,28 @@ func runKilling(t *testing.T, root, asks, victim string, n int, r *rand.Rand) (k
 			}
 		}
 		err := <-ended
-		if !dead {
-			if err != nil {
-				t.Fatalf("run in %s: %v\n%s", root, err, out.String())
+		switch {
+		case err == nil: // also if what was killed had ended by itself
+			return killed
+		case !dead:
+			t.Fatalf("run in %s: %v\n%s", root, err, out.String())
+		case hasGoal(root, "--open"):
+			args = []string{"run", "--continue"}
+		case hasGoal(root):
+			// It was killed between the end of its goal and its own.
+			until(t, "what it started leaves", func() bool { return len(processesOf(root)) == 0 })
+			if out, err := orchCommand(root, "gc").CombinedOutput(); err != nil {
+				t.Fatalf("gc: %v\n%s", err, out)
 			}
 			return killed
-		}
-		args = []string{"run", "--continue"}
-		if !hasGoal(root) {
-			args = []string{"run", asks}
 		}
 	}
 	t.Fatalf("the run in %s does not end", root)
 	return 0
 }
 
-func hasGoal(root string) bool {
-	return orchCommand(root, "goals", "--open", "--quiet").Run() == nil
+func hasGoal(root string, which ...string) bool {
+	return orchCommand(root, append([]string{"goals", "--quiet"}, which...)...).Run() == nil
 }
 
 // kill ends one process of a kind that works on the project.

@@ -18,7 +18,7 @@ import (
 // Twelve tasks, four coders, two reviewers, and most of what goes wrong.
 func TestTwelveTasksAndWhatGoesWrong(t *testing.T) {
 	p := newPair(t, "code: {test_command: sh check.sh, coders: 4, reviewers: 2}\nlimits: {jobs: 6, crashes: 2}\n")
-	p.coderOption("timeout_ms", "10000")
+	p.coderOption("timeout_ms", "20000")
 	p.file("CHANGES", "latest: none\n")
 	p.commit("begin a list of changes")
 	p.plan("sh check.sh && sh lib/stuck-smaller.sh && grep left CHANGES && grep right CHANGES",
