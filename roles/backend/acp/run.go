@@ -247,7 +247,7 @@ func (r *run) failure(p process.Result, talked error) error {
 	case s.Done && strings.TrimSpace(s.Text) == "" && r.lines.Dropped > 0:
 		return name(&model.Error{Kind: model.TooLarge, Detail: cli.TooLong(r.lines.Dropped)})
 	case s.Done && strings.TrimSpace(s.Text) == "":
-		return name(&model.Error{Kind: model.Malformed, Detail: "it finished without an answer"})
+		return name(&model.Error{Kind: model.Unreadable, Detail: "it finished without an answer"})
 	case s.Done:
 		return nil
 	case p.TimedOut || p.Idle || p.Flooded:

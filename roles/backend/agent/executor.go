@@ -102,7 +102,7 @@ func (x *execution) judge(res Result, failed error) (backend.Execution, error) {
 	out := backend.Execution{Status: message.Failed, Output: res.Text, Usage: usage(x.agent, res), Cost: res.Cost}
 	var known *model.Error
 	switch {
-	case errors.As(failed, &known) && (known.Kind == model.Malformed || known.Kind == model.Refused || known.Kind == model.TooLarge):
+	case errors.As(failed, &known) && (known.Kind == model.Malformed || known.Kind == model.Unreadable || known.Kind == model.Refused || known.Kind == model.TooLarge):
 		out.Class, out.Reason = message.Environmental, known.Error()
 		if known.Kind == model.Refused {
 			out.Class = message.Logical

@@ -188,7 +188,7 @@ func (r *run) failure(p process.Result, stderr string, dropped int) error {
 	case s.Done && strings.TrimSpace(s.Text) == "" && dropped > 0:
 		return r.kind(model.TooLarge, cli.TooLong(dropped))
 	case s.Done && strings.TrimSpace(s.Text) == "":
-		return r.kind(model.Malformed, "it finished without an answer")
+		return r.kind(model.Unreadable, "it finished without an answer")
 	case s.Done:
 		return nil
 	case dropped > 0:

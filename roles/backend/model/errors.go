@@ -19,6 +19,7 @@ const (
 	Unreachable Kind = "unreachable" // refused, reset, no route; retries are used up
 	Idle        Kind = "idle"        // nothing came for the idle limit
 	Malformed   Kind = "malformed"   // the answer is not what the protocol says
+	Unreadable  Kind = "unreadable"  // it did its work and its answer is none: empty, or in no form that can be read
 	TooLarge    Kind = "too-large"   // the request or the answer passes a limit
 	BadRequest  Kind = "bad-request" // 400, 404: configuration, such as an unknown model
 	Refused     Kind = "refused"     // the model declined

@@ -150,11 +150,12 @@ func object[T any](ctx context.Context, c *talk, check func(*T) error) (T, error
 	for chance := 0; ; chance++ {
 		var zero T
 		r, err := c.ask(ctx)
-		if err != nil {
+		var v T
+		if none := noAnswer(err); none != nil {
+			err = errors.New(none.Detail)
+		} else if err != nil {
 			return zero, err
-		}
-		v, err := read(c.p, r, check)
-		if err == nil {
+		} else if v, err = read(c.p, r, check); err == nil {
 			return v, nil
 		}
 		if chance > 0 || r.Stop == model.StopRefuse {
@@ -162,6 +163,17 @@ func object[T any](ctx context.Context, c *talk, check func(*T) error) (T, error
 		}
 		c.sendBack(r, err)
 	}
+}
+
+// noAnswer is the failure of a program that did its work and gave no answer
+// that could be read, which it is told like one that has the wrong form; nil
+// for other failures.
+func noAnswer(err error) *model.Error {
+	failed, ok := errors.AsType[*model.Error](err)
+	if !ok || failed.Kind != model.Unreadable {
+		return nil
+	}
+	return failed
 }
 
 // read takes the value out of an answer.

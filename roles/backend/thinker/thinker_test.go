@@ -112,6 +112,23 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
+// A program whose output is no answer is told so, like a model whose answer
+// has the wrong form; it is no failure of the step.
+func TestOutputThatIsNoAnswerIsSentBack(t *testing.T) {
+	th, s := thinker(t, modeltest.Fail(model.Unreadable), said1(`{"intent":"x"}`))
+	if got, err := th.Perceive(context.Background(), perceive("x")); err != nil || got.Intent != "x" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if turns := s.Asked()[1].Turns; len(turns) != 3 || !strings.Contains(turns[2].Text, "can not be used") {
+		t.Errorf("turns %+v", turns)
+	}
+	th, _ = thinker(t, modeltest.Fail(model.Unreadable), modeltest.Fail(model.Unreadable))
+	var unusable *backend.UnusableError
+	if _, err := th.Perceive(context.Background(), perceive("x")); !errors.As(err, &unusable) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAnAnswerInTheFormOfACallIsRead(t *testing.T) {
 	th, _ := thinker(t, modeltest.Call("perceiver", json.RawMessage(`{"intent":"x"}`)))
 	if got, err := th.Perceive(context.Background(), perceive("x")); err != nil || got.Intent != "x" {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"orch/blackboard/message"
@@ -38,7 +39,7 @@ func (p *plain) Answer(raw []byte) { p.all, p.Failed = append([]byte{}, raw...),
 
 func (p *plain) Exit(code int) {
 	if p.json {
-		p.decode()
+		p.decode(code)
 	} else {
 		p.Text = string(bytes.TrimRight(p.all, "\n"))
 	}
@@ -81,12 +82,25 @@ type ReplyError struct {
 	Detail string     `json:"detail"`
 }
 
-func (p *plain) decode() {
+// begin is the beginning of an output, for a message about it.
+func begin(output []byte) string {
+	const shownBytes = 200
+	output = bytes.TrimSpace(output)
+	if len(output) > shownBytes {
+		return strings.ToValidUTF8(string(output[:shownBytes]), "") + " […]"
+	}
+	return string(output)
+}
+
+func (p *plain) decode(code int) {
 	var r Reply
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(p.all, &keys) != nil || json.Unmarshal(p.all, &r) != nil {
 		if len(bytes.TrimSpace(p.all)) > 0 && !json.Valid(p.all) {
-			p.Fail("its output is not JSON", 0)
+			if code == 0 {
+				p.Kind = model.Unreadable // it did its work; what it did not end may be cut off
+			}
+			p.Fail("its output is not JSON: "+begin(p.all), 0)
 		}
 		p.Text = string(bytes.TrimSpace(p.all))
 		return
