@@ -131,7 +131,9 @@ func (b *Board) foldOverTo(file *checkpoint.File, last uint64) (s *State, tail i
 func (b *Board) after(h checkpoint.Header, last uint64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		fits := false
-		for _, from := range []uint64{h.Seq, h.Seq + 1} {
+		// The message behind it names it, and is all that has to be read of it: it
+		// may be one that made thousands of tasks.
+		for _, from := range []uint64{h.Seq + 1, h.Seq} {
 			for r, err := range b.log.Read(from) {
 				var missing *journal.MissingError
 				if errors.As(err, &missing) && !fits {
