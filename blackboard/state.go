@@ -56,7 +56,7 @@ func openState(b base, seq uint64, hash string) *State {
 	s.meters = newTable(s, b, "meter", noIndex[meter])
 	s.plans = newTable(s, b, "plan", noIndex[planTally])
 	s.tallies = newTable(s, b, "tally", noIndex[tally])
-	s.tasks = newTable(s, b, "task", indexTask, "task.all", "task.begun", "task.claim", "task.dependent", "task.goal", "task.held", "task.holder", "task.id", "task.merging", "task.plan")
+	s.tasks = newTable(s, b, "task", indexTask, "task.all", "task.begun", "task.claim", "task.dependent", "task.goal", "task.held", "task.holder", "task.id", "task.merging", "task.plan", "task.review")
 	s.tasks.still = stillIndexedTask
 	s.goals.still = func(old, now *Goal) bool { return old.Status == now.Status }
 	return s

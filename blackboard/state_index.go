@@ -41,6 +41,7 @@ func seqKey(s int) string { return hex16(uint64(int64(s)) ^ (1 << 63)) }
 //	task.goal       goal, status, order
 //	task.plan       goal, plan, sequence                 of plans only
 //	task.begun      goal, status, order                  if it is there to be taken, and has been before
+//	task.review     role, goal, order                    if it is ready for review
 //	task.merging    nothing                              if a merge of it has begun and not ended
 //	task.claim      role, goal, class, order, id, targets    if it may be claimed but for what others hold
 //	task.dependent  task it waits for                    unless it is terminal
@@ -58,6 +59,9 @@ func indexTask(key string, t *Task) []entry {
 	}
 	if t.Fence > 0 && claimableStatus(t.Status) {
 		out = append(out, entry{"task.begun", string(t.Goal) + sep + string(t.Status) + sep + order, key})
+	}
+	if t.Status == ReadyForReview {
+		out = append(out, entry{"task.review", string(t.For) + sep + string(t.Goal) + sep + order, key})
 	}
 	if t.Review.Merge != nil {
 		out = append(out, entry{"task.merging", key, key})

@@ -36,6 +36,37 @@ func (s *State) Begun(g Goal) iter.Seq[Task] {
 	return s.ofPlan(g, s.tasksIn("task.begun", string(g.ID)+sep, []Status{Unclaimed, Rejected, IntegrationFailed}))
 }
 
+// Fresh yields those tasks of a goal's current plan that are for one of the
+// roles, may be claimed but for what others hold, and never have been, by
+// priority and creation.
+func (s *State) Fresh(g Goal, roles ...message.Role) iter.Seq[Task] {
+	var sources []source
+	for _, role := range roles {
+		for _, c := range []class{footprintNone, footprintSome, footprintWhole} {
+			within := string(role) + sep + string(g.ID) + sep + string(c) + sep
+			sources = append(sources, source{s.tasks.scan("task.claim", within), len(within)})
+		}
+	}
+	return func(yield func(Task) bool) {
+		for t := range s.ofPlan(g, s.tasksFrom(sources)) {
+			if t.Fence == 0 && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// InReview yields those tasks of a goal's current plan that are for one of the
+// roles and ready for review, by priority and creation.
+func (s *State) InReview(g Goal, roles ...message.Role) iter.Seq[Task] {
+	var sources []source
+	for _, role := range roles {
+		within := string(role) + sep + string(g.ID) + sep
+		sources = append(sources, source{s.tasks.scan("task.review", within), len(within)})
+	}
+	return s.ofPlan(g, s.tasksFrom(sources))
+}
+
 // InPlan tells whether a task belongs to a goal's current plan.
 func (s *State) InPlan(g Goal, id message.TaskID) bool {
 	return g.Plan != nil && s.planned.of(g.Plan)[id]

@@ -32,6 +32,17 @@ func checkPlans(rt *rapid.T, s *State) {
 		if got, want := ids(s.Begun(g)), among(func(t Task) bool { return claimableStatus(t.Status) && t.Fence > 0 }); !slices.Equal(got, want) {
 			rt.Fatalf("begun of %s: %v, want %v", g.ID, got, want)
 		}
+		for _, of := range [][]message.Role{{message.Coder}, {message.Executor, ""}} {
+			fresh := func(t Task) bool {
+				return slices.Contains(of, t.For) && claimableStatus(t.Status) && !t.Waiting && t.Fence == 0
+			}
+			if got, want := ids(s.Fresh(g, of...)), among(fresh); !slices.Equal(got, want) {
+				rt.Fatalf("fresh of %s for %v: %v, want %v", g.ID, of, got, want)
+			}
+			if got, want := ids(s.InReview(g, of...)), among(func(t Task) bool { return slices.Contains(of, t.For) && t.Status == ReadyForReview }); !slices.Equal(got, want) {
+				rt.Fatalf("in review of %s for %v: %v, want %v", g.ID, of, got, want)
+			}
+		}
 		for t := range s.Tasks() {
 			if got, want := s.InPlan(g, t.ID), slices.ContainsFunc(all, func(o Task) bool { return o.ID == t.ID }); got != want {
 				rt.Fatalf("%s in the plan of %s: %v, want %v", t.ID, g.ID, got, want)

@@ -115,6 +115,11 @@ func (s *State) tasksIn(index, prefix string, st []Status) iter.Seq[Task] {
 		within := prefix + string(status) + sep
 		sources = append(sources, source{s.tasks.scan(index, within), len(within)})
 	}
+	return s.tasksFrom(sources)
+}
+
+// tasksFrom yields the tasks of some scans by priority and creation.
+func (s *State) tasksFrom(sources []source) iter.Seq[Task] {
 	return func(yield func(Task) bool) {
 		for key := range inOrder(sources) {
 			if t := s.tasks.get(key); t != nil && !yield(*t) {

@@ -17,6 +17,8 @@ type Board interface {
 	OpenGoals() []blackboard.Goal
 	PlanTasksIn(blackboard.Goal, ...blackboard.Status) iter.Seq[blackboard.Task]
 	Begun(blackboard.Goal) iter.Seq[blackboard.Task]
+	Fresh(blackboard.Goal, ...message.Role) iter.Seq[blackboard.Task]
+	InReview(blackboard.Goal, ...message.Role) iter.Seq[blackboard.Task]
 	InPlan(blackboard.Goal, message.TaskID) bool
 	Task(message.TaskID) (blackboard.Task, bool)
 	CanClaim(blackboard.Task) error

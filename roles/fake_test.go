@@ -77,9 +77,27 @@ func (b *board) PlanTasksIn(g blackboard.Goal, status ...blackboard.Status) iter
 }
 
 func (b *board) Begun(g blackboard.Goal) iter.Seq[blackboard.Task] {
+	return among(b.takeable(g), func(t blackboard.Task) bool { return t.Fence > 0 })
+}
+
+func (b *board) Fresh(g blackboard.Goal, roles ...message.Role) iter.Seq[blackboard.Task] {
+	return among(b.takeable(g), func(t blackboard.Task) bool {
+		return t.Fence == 0 && !t.Waiting && slices.Contains(roles, t.For)
+	})
+}
+
+func (b *board) takeable(g blackboard.Goal) iter.Seq[blackboard.Task] {
+	return b.PlanTasksIn(g, blackboard.Unclaimed, blackboard.Rejected, blackboard.IntegrationFailed)
+}
+
+func (b *board) InReview(g blackboard.Goal, roles ...message.Role) iter.Seq[blackboard.Task] {
+	return among(b.PlanTasksIn(g, blackboard.ReadyForReview), func(t blackboard.Task) bool { return slices.Contains(roles, t.For) })
+}
+
+func among(tasks iter.Seq[blackboard.Task], keep func(blackboard.Task) bool) iter.Seq[blackboard.Task] {
 	return func(yield func(blackboard.Task) bool) {
-		for t := range b.PlanTasksIn(g, takeable...) {
-			if t.Fence > 0 && !yield(t) {
+		for t := range tasks {
+			if keep(t) && !yield(t) {
 				return
 			}
 		}

@@ -204,7 +204,7 @@ func (h *keeper) overBudget(g blackboard.Goal) bool {
 	}
 	var reached *message.BudgetReached
 	for _, c := range contracts {
-		for a := range inOrder(wantedBy(h.s, g, c.Role)) {
+		for a := range inOrder(wantedBy(h.s, g, c.Role, false)) {
 			if reached = short(h.s, h.p, a); reached == nil {
 				return false
 			}
@@ -224,7 +224,7 @@ func (h *keeper) stuck(g blackboard.Goal) {
 		if c.Role == message.Coder {
 			continue // a coder that fails too often blocks its task, not the goal
 		}
-		for want := range inOrder(wantedBy(h.s, g, c.Role)) {
+		for want := range inOrder(wantedBy(h.s, g, c.Role, true)) {
 			if a, known := h.s.Activation(want.Key); known && h.stuckOn(g, a) {
 				return
 			}

@@ -18,7 +18,7 @@ func wanted(s Board, p Policy, role message.Role) iter.Seq[Activation] {
 	var parts []iter.Seq[Activation]
 	for _, g := range s.OpenGoals() {
 		if p.Goal == "" || g.ID == p.Goal {
-			parts = append(parts, wantedBy(s, g, role)...)
+			parts = append(parts, wantedBy(s, g, role, false)...)
 		}
 	}
 	return inOrder(parts)
@@ -27,25 +27,36 @@ func wanted(s Board, p Policy, role message.Role) iter.Seq[Activation] {
 func none(func(Activation) bool) {}
 
 // wantedBy lists what one goal asks of a role, in parts that are each in
-// starting order.
-func wantedBy(s Board, g blackboard.Goal, role message.Role) []iter.Seq[Activation] {
+// starting order. If it is to be tried before, tasks are left out that no step
+// of the role can have been at: a task nobody ever held, a coder's task whose
+// review nobody began.
+func wantedBy(s Board, g blackboard.Goal, role message.Role, tried bool) (parts []iter.Seq[Activation]) {
 	if g.Status != blackboard.GoalOpen {
 		return nil
 	}
-	var parts []iter.Seq[Activation]
 	of := func(tasks iter.Seq[blackboard.Task], keep func(blackboard.Task) bool) {
 		if worksOnPlan(g) {
 			parts = append(parts, wantedFor(s, g, role, tasks, keep))
 		}
 	}
+	all := func(blackboard.Task) bool { return true }
+	isOwn := func(t blackboard.Task) bool { return ownCoder(t) != "" }
 	switch role {
-	case message.CodeReviewer, message.AgentValidator:
-		of(s.PlanTasksIn(g, blackboard.ReadyForReview), func(blackboard.Task) bool { return true })
+	case message.CodeReviewer:
+		of(s.InReview(g, message.Coder), func(t blackboard.Task) bool { return !tried || t.Review.Fence > 0 })
+	case message.AgentValidator:
+		of(s.InReview(g, notCoders...), all)
 	case message.Coder, message.Executor:
-		isOwn := func(t blackboard.Task) bool { return ownCoder(t) != "" }
 		of(s.Begun(g), isOwn)
 		of(s.Begun(g), func(t blackboard.Task) bool { return !isOwn(t) })
-		of(s.PlanTasksIn(g, takeable...), func(t blackboard.Task) bool { return t.Fence == 0 })
+		if tried {
+			break
+		}
+		whose := notCoders
+		if role == message.Coder {
+			whose = []message.Role{message.Coder}
+		}
+		of(s.Fresh(g, whose...), all)
 	default:
 		if a, ok := goalWants(s, g); ok && a.Key.Role == role {
 			parts = append(parts, slices.Values([]Activation{a}))
@@ -54,8 +65,8 @@ func wantedBy(s Board, g blackboard.Goal, role message.Role) []iter.Seq[Activati
 	return parts
 }
 
-// takeable are the statuses of tasks that are there to be taken.
-var takeable = []blackboard.Status{blackboard.Unclaimed, blackboard.Rejected, blackboard.IntegrationFailed}
+// notCoders are whom tasks are for that executors work at.
+var notCoders = []message.Role{message.Executor, ""}
 
 // goalWants is what a goal asks for as a whole: one thing at a time.
 func goalWants(s Board, g blackboard.Goal) (Activation, bool) {

@@ -133,7 +133,8 @@ func someBoard(t *rapid.T) *board {
 	}
 	for _, g := range b.goals {
 		for _, a := range plainlyWanted(b, g) {
-			if rapid.IntRange(0, 3).Draw(t, "tried") == 0 {
+			x, isTask := b.Task(message.TaskID(a.Key.Subject))
+			if possible := !isTask || x.Fence > 0; possible && rapid.IntRange(0, 3).Draw(t, "tried") == 0 {
 				b.activations = append(b.activations, somePast(t, a.Key))
 			}
 		}
@@ -148,7 +149,7 @@ func someTask(t *rapid.T, id message.TaskID, seq uint64) blackboard.Task {
 	x.Created, x.Offered, x.ResultRef = ref("made-"+message.ID(id), seq), ref("offered-"+message.ID(id), seq+100), ref("result-"+message.ID(id), seq+200)
 	x.Changed = ref("changed-"+message.ID(id), seq+300)
 	if rapid.Bool().Draw(t, "held") {
-		x.Fence = 1
+		x.Fence, x.Review.Fence = 1, 1
 		x.Agent = message.AgentID(fmt.Sprintf("%s-%d", x.For, rapid.IntRange(1, 3).Draw(t, "agent")))
 		x.Review.IntegrationN = rapid.IntRange(0, 2).Draw(t, "integration")
 		x.Review.Iterations = rapid.IntRange(0, 3).Draw(t, "iterations")
@@ -188,6 +189,29 @@ func TestDueIsWhatALookAtEveryTaskFinds(t *testing.T) {
 			}
 			for _, g := range b.goals {
 				checkFound(t, b, role, string(g.ID))
+			}
+		}
+	})
+}
+
+// What is stuck is found among what was tried.
+func TestStuckIsWhatALookAtEveryTaskFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := someBoard(t)
+		b.brakes = blackboard.Brakes{}
+		said := map[message.GoalID]bool{}
+		for _, m := range Housekeeping(b, testPolicy, func(message.Process) bool { return true }, t0, 0) {
+			if c, ok := m.Body.(message.CheckpointReached); ok && c.Name == "step-crashed" {
+				said[m.Goal] = true
+			}
+		}
+		for _, g := range b.goals {
+			want := slices.ContainsFunc(plainlyWanted(b, g), func(w Activation) bool {
+				a, known := b.Activation(w.Key)
+				return known && w.Key.Role != message.Coder && !a.Live() && (exhausted(a, testPolicy) || a.Class == message.EndDone)
+			})
+			if said[g.ID] != want {
+				t.Fatalf("%s is stuck: %v, want %v", g.ID, said[g.ID], want)
 			}
 		}
 	})
