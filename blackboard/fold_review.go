@@ -150,6 +150,9 @@ func (x *tx) mergeStarting(b message.MergeStarting) error {
 	if t.For != message.Coder {
 		return x.refuse("task %s has nothing to merge", t.ID)
 	}
+	if g := x.goals.peek(string(t.Goal)); g != nil && g.GiveUp != nil {
+		return x.refuse("goal %s was given up", t.Goal)
+	}
 	t.Review.Merge = &b
 	return nil
 }

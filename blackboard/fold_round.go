@@ -9,7 +9,7 @@ import (
 
 var roundEffects = []effect{
 	on((*tx).replanRequest), on((*tx).outcomeSummary),
-	on((*tx).megram), on((*tx).planDirective), on((*tx).finalResult),
+	on((*tx).megram), on((*tx).planDirective), on((*tx).giveUp), on((*tx).finalResult),
 }
 
 // open returns the round that waits for the controller, or nil.
@@ -192,8 +192,43 @@ func (x *tx) planDirective(b message.PlanDirective) error {
 	return nil
 }
 
+// giveUp must not come between the two messages of a merge: what moved a branch
+// is on record as merged.
+func (x *tx) giveUp(b message.GiveUp) error {
+	g, err := x.liveGoal()
+	if err != nil {
+		return err
+	}
+	if g.GiveUp != nil {
+		return x.refuse("goal %s was given up already", g.ID)
+	}
+	for _, key := range x.tasksOf(g.ID, []Status{Approved}) {
+		if t := x.tasks.peek(key); t != nil && t.Review.Merge != nil {
+			return x.refuse("the merge of task %s has begun and its end is not known", t.ID)
+		}
+	}
+	g.GiveUp, g.GiveUpRef = &b, x.ref
+	return nil
+}
+
+// ends returns the goal that a final result is about, and the round it answers:
+// none if it answers a person who gave the goal up, or a fact to remember.
+func (x *tx) ends(b message.FinalResult) (*Goal, *Round, error) {
+	g, err := x.liveGoal()
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.GiveUp == nil || x.m.Cause != g.GiveUpRef.ID {
+		return x.answers()
+	}
+	if b.Directive != message.Abandon {
+		return nil, nil, x.refuse("the goal was given up, and this says %s", b.Directive)
+	}
+	return g, g.ownOpenRound(), nil
+}
+
 func (x *tx) finalResult(b message.FinalResult) error {
-	g, r, err := x.answers()
+	g, r, err := x.ends(b)
 	if err != nil {
 		return err
 	}

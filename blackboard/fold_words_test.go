@@ -90,6 +90,13 @@ func (w *world) roundWord(m *message.Message) message.Body {
 	if !ok {
 		return w.goalWord(m)
 	}
+	switch {
+	case g.GiveUp != nil:
+		m.Cause = g.GiveUpRef.ID
+		return message.FinalResult{TaskID: g.ID, Directive: message.Abandon, NextMoves: []string{"x"}}
+	case w.odd():
+		return message.GiveUp{Reason: "r"}
+	}
 	if r := g.open(); r != nil {
 		m.Cause = r.Ref.ID
 		switch w.small() {

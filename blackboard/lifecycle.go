@@ -118,8 +118,8 @@ var endTransitions = []Transition{
 	{"HumanEdit", roles(message.Human), slices.Concat(from(Draft), notTerminal), "", "the edit's old value is the present one", "a person changes a field"},
 	{"HumanNote", roles(message.Human), slices.Concat(from(Draft), notTerminal), "", "", "a person says something about the task"},
 	{"Abandoned", roles(message.Planner), unfinished, Abandoned, "a reason", "the planner gives the task up"},
-	{"FinalResult", roles(message.GGS), unfinished, Abandoned, "answers the open round", "the goal ended; APPROVED stays"},
-	{"FinalResult", roles(message.GGS), from(Draft), Void, "answers the open round", "the goal ended"},
+	{"FinalResult", roles(message.GGS), unfinished, Abandoned, "answers the open round, or a person's GiveUp", "the goal ended; APPROVED stays"},
+	{"FinalResult", roles(message.GGS), from(Draft), Void, "answers the open round, or a person's GiveUp", "the goal ended"},
 }
 
 // legal tells whether the table has the transition.

@@ -194,6 +194,8 @@ type Goal struct {
 	PlanRef      Ref                       `json:"plan_ref"`
 	Plans        []Plan                    `json:"plans,omitempty"` // oldest first
 	Rounds       []Round                   `json:"rounds,omitempty"`
+	GiveUp       *message.GiveUp           `json:"give_up,omitempty"` // a person's word to end it
+	GiveUpRef    Ref                       `json:"give_up_ref,omitzero"`
 	Final        *message.FinalResult      `json:"final,omitempty"`
 	FinalRef     Ref                       `json:"final_ref"`
 	Megrams      []string                  `json:"megrams,omitempty"` // "type:ordinal" written about a fact that needed no plan

@@ -71,6 +71,15 @@ func (p PlanDirective) Validate() error {
 	return fmt.Errorf("directive %q is not refine, change_path, change_approach or break_symmetry", p.Directive)
 }
 
+// GiveUp is a person's word that a goal is not to be worked on any more. The
+// controller answers it with a FinalResult.
+type GiveUp struct {
+	Reason string `json:"reason"`
+}
+
+// Validate refuses a goal given up without a reason.
+func (g GiveUp) Validate() error { return need("reason", g.Reason) }
+
 // FinalResult ends a goal. Only the controller sends it.
 type FinalResult struct {
 	TaskID        GoalID    `json:"task_id"`

@@ -78,6 +78,7 @@ var catalogue = []Entry{
 	row[ReplanRequest](by(MetaValidator), GGS),
 	row[OutcomeSummary](by(MetaValidator), GGS),
 	row[PlanDirective](by(GGS), Planner),
+	row[GiveUp](by(Human), GGS),
 	row[FinalResult](by(GGS), Human),
 	row[Megram](by(GGS, Memory), Memory),
 	row[MemoryFact](by(Human), Memory),

@@ -79,6 +79,9 @@ func (OutcomeSummary) Type() Type { return "OutcomeSummary" }
 // Type is "PlanDirective".
 func (PlanDirective) Type() Type { return "PlanDirective" }
 
+// Type is "GiveUp".
+func (GiveUp) Type() Type { return "GiveUp" }
+
 // Type is "FinalResult".
 func (FinalResult) Type() Type { return "FinalResult" }
 

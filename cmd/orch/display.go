@@ -56,6 +56,8 @@ func (d *display) lines(m message.Message) []string {
 		return d.replan(b)
 	case message.PlanDirective:
 		return d.directive(b)
+	case message.GiveUp:
+		return []string{d.head("given up", oneLine(b.Reason, 100))}
 	case message.FinalResult:
 		return d.final(b)
 	case message.StepEnded:

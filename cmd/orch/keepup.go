@@ -39,7 +39,7 @@ names.`,
 				return err
 			}
 			for _, g := range w.Open {
-				a.warn(hinted{fmt.Errorf("goal %s is not over, its worktrees stay", g), "orch run --continue " + string(g)})
+				a.warn(hinted{fmt.Errorf("goal %s is not over, its worktrees stay", g), "orch run --continue " + string(g) + " goes on, orch goals drop " + string(g) + " gives it up"})
 			}
 			word := "removed"
 			if dry {

@@ -38,6 +38,7 @@ func newGoals(a *app) *cobra.Command {
 			})
 		},
 	}
+	c.AddCommand(newGoalsDrop(a))
 	c.Flags().BoolVar(&open, "open", false, "only goals that have not ended")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing; exit 0 if there is one, 1 if not")
 	return c

@@ -11,6 +11,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/config"
 	"orch/roles/ggs"
 )
 
@@ -58,22 +59,12 @@ func (a *app) ggs(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "ggs-1", Speaks: []message.Role{message.GGS}, Via: "resident"}))
+	b, err := blackboard.Open(root, a.options(theController))
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	r := &ggs.Resident{
-		Board: b, NewID: uuid.NewString, Now: time.Now,
-		Setup: func(g blackboard.Goal) (string, ggs.Params, error) {
-			p, err := paramsOf(cfg, g.Input)
-			policy := cfg.Controller.Policy
-			if g.Input.Controller != "" {
-				policy = g.Input.Controller
-			}
-			return policy, p, err
-		},
-	}
+	r := controllerOf(b, cfg)
 	w, done, err := a.agentWorld(ctx, cfg, root)
 	if err != nil {
 		return err
@@ -84,6 +75,24 @@ func (a *app) ggs(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// theController is who speaks for the controller.
+var theController = blackboard.Identity{Agent: "ggs-1", Speaks: []message.Role{message.GGS}, Via: "resident"}
+
+// controllerOf decides as the configuration and each goal say, and asks no model.
+func controllerOf(b ggs.Board, cfg config.Config) *ggs.Resident {
+	return &ggs.Resident{
+		Board: b, NewID: uuid.NewString, Now: time.Now,
+		Setup: func(g blackboard.Goal) (string, ggs.Params, error) {
+			p, err := paramsOf(cfg, g.Input)
+			policy := cfg.Controller.Policy
+			if g.Input.Controller != "" {
+				policy = g.Input.Controller
+			}
+			return policy, p, err
+		},
+	}
 }
 
 // holdResident waits for the lock of a resident role. The file is never

@@ -78,6 +78,7 @@ func (r *Resident) Run(ctx context.Context) error {
 func wakes(t message.Type) bool {
 	return slices.Contains([]message.Type{
 		message.ReplanRequest{}.Type(), message.OutcomeSummary{}.Type(), message.PlanRejected{}.Type(), message.TaskSpec{}.Type(),
+		message.GiveUp{}.Type(),
 	}, t)
 }
 
@@ -98,6 +99,9 @@ func (r *Resident) Answer(ctx context.Context, id message.GoalID) error {
 	policy, p, err := r.Setup(g)
 	if err != nil {
 		return fmt.Errorf("set up the controller of goal %s: %w", id, err)
+	}
+	if q.giveUp {
+		return r.commit(ctx, g, q, giveUp(policy, g))
 	}
 	if q.fact {
 		return r.commit(ctx, g, q, remember(policy, g, r.Now(), r.NewID))
@@ -136,11 +140,17 @@ func (r *Resident) advise(ctx context.Context, g blackboard.Goal, f *message.Fin
 type question struct {
 	cause   message.ID // empty: nothing
 	fact    bool       // a fact to remember, not a round
+	giveUp  bool       // a person's word to end the goal, not a round
 	written []string   // Megrams that are there already
 }
 
 func openQuestion(g blackboard.Goal) question {
-	if g.Status == blackboard.GoalEnded || g.Spec == nil {
+	switch {
+	case g.Status == blackboard.GoalEnded:
+		return question{}
+	case g.GiveUp != nil:
+		return question{cause: g.GiveUpRef.ID, giveUp: true}
+	case g.Spec == nil:
 		return question{}
 	}
 	if n := len(g.Rounds); n > 0 && g.Rounds[n-1].Answer.Seq == 0 {

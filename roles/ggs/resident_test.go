@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -229,6 +230,33 @@ func (m *mortal) Append(ctx context.Context, msg message.Message, o ...blackboar
 	}
 	m.left--
 	return m.Board.Append(ctx, msg, o...)
+}
+
+// A person may give a goal up at any time: before anything was perceived, and
+// while a round waits. The answer says what was reached and teaches nothing.
+func TestResidentEndsAGoalThatAPersonGaveUp(t *testing.T) {
+	for _, rounds := range []int{0, 1} {
+		s := newStage(t)
+		s.start(false)
+		if rounds == 1 {
+			s.failRound("a")
+		}
+		word := s.say(s.people, message.Message{Body: message.GiveUp{Reason: "solved by hand."}})
+		r := s.resident(s.ggs())
+		for range 2 { // a second answer says nothing
+			if err := r.Answer(t.Context(), testGoal); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.wantOnce(word.ID, "FinalResult")
+		g := s.goal()
+		if g.Status != blackboard.GoalEnded || g.Final.Directive != message.Abandon || len(g.Final.UnmetCriteria) != rounds {
+			t.Errorf("%s, %+v", g.Status, g.Final)
+		}
+		if !strings.Contains(g.Final.Summary, "solved by hand. No criterion") {
+			t.Errorf("the summary is %q", g.Final.Summary)
+		}
+	}
 }
 
 func TestResidentKilledAtAnyPointSaysEverythingOnce(t *testing.T) {
