@@ -192,12 +192,12 @@ func (a *app) openAt(root string, id blackboard.Identity) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	keeper := view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}, Program: program(), Show: view.Options{MaxTasks: cfg.View.MaxTasks}})
+	keeper := view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}, Program: thisBuild(), Show: view.Options{MaxTasks: cfg.View.MaxTasks}})
 	return &session{Board: b, keeper: keeper, agent: id.Agent, warn: a.warn}, nil
 }
 
-// program tells this build of orch from any other; empty if that is not known.
-func program() string {
+// thisBuild tells the program from any other build of it; empty if that is not known.
+func thisBuild() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
