@@ -68,7 +68,7 @@ pair-history: build
 	ORCH=$(CURDIR)/$(BIN) sh scripts/pair-history.sh
 
 # What a coding run costs beside its agents, at 10, 100 and 1,000 tasks; up to
-# half an hour for each board. make bench-pair PAIR="-tasks 10,100 -bound 5m"
+# an hour for each board. make bench-pair PAIR="-tasks 10,100 -bound 5m"
 bench-pair: build
 	ORCH=$(CURDIR)/$(BIN) $(GO) run ./scripts/benchpair $(PAIR)
 

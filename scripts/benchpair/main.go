@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 	sizes := flags.String("tasks", "10,100,1000", "how many tasks, for each board")
 	coders := flags.Int("coders", 4, "coders at once")
 	reviewers := flags.Int("reviewers", 2, "reviewers at once")
-	bound := flags.Duration("bound", 30*time.Minute, "how long one board may take")
+	bound := flags.Duration("bound", 60*time.Minute, "how long one board may take")
 	keep := flags.Bool("keep", false, "keep the temporary directory")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -101,8 +101,34 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// coderScript is all a coder does; the last line is orch's.
-const coderScript = "mkdir -p notes\necho \"$SLOT\" > \"notes/$SLOT.txt\"\ngit add -A\ngit commit -qm \"Add $SLOT\"\n"
+// coderScript is all a coder does; the last line is orch's. A task changes its
+// own line of a project that is the same whatever the number of tasks: what is
+// measured is to be orch's, not what more files to check out take.
+const coderScript = `mkdir -p notes
+f=$(grep -ls "^$SLOT: -" notes/*.txt || echo "notes/$SLOT.txt")
+if test -e "$f"; then sed "s/^$SLOT: -/$SLOT: done/" "$f" >"$f.new"; mv "$f.new" "$f"; else echo "$SLOT: done" >"$f"; fi
+git add -A
+git commit -qm "Do $SLOT"
+`
+
+// The project: so many files, with room for as many notes as any board has
+// tasks, far enough apart that changes of two of them fit together.
+const (
+	noteFiles = 50
+	notesEach = 20
+	gap       = "\n.\n.\n.\n.\n.\n.\n"
+)
+
+func slotOf(i int) string { return fmt.Sprintf("note_%04d", i) }
+
+// notes are the files of the project.
+func notes(tasks int) map[string]string {
+	files := map[string]string{}
+	for i := range max(tasks, noteFiles*notesEach) {
+		files[fmt.Sprintf("notes/%02d.txt", i%noteFiles)] += slotOf(i) + ": -" + gap
+	}
+	return files
+}
 
 // board runs one goal of so many tasks.
 func (b *bench) board(ctx context.Context, n int) (figures, error) {
@@ -118,7 +144,10 @@ func (b *bench) board(ctx context.Context, n int) (figures, error) {
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	began := time.Now()
+	log := filepath.Join(root, ".orch", "log.jsonl")
+	quiet := progress(log, began)
 	err := cmd.Run()
+	quiet()
 	if err != nil && bounded.Err() == nil {
 		return figures{}, fmt.Errorf("orch run: %w\n%s", err, said.String())
 	}
@@ -126,7 +155,31 @@ func (b *bench) board(ctx context.Context, n int) (figures, error) {
 		return figures{}, ctx.Err()
 	}
 	f := figures{tasks: n, wall: time.Since(began), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	return f, f.read(filepath.Join(root, ".orch", "log.jsonl"))
+	return f, f.read(log)
+}
+
+// progressEvery is how often is said how far a board is.
+const progressEvery = 20 * time.Second
+
+// progress says on standard error how many tasks are merged, until it is told
+// to be quiet.
+func progress(log string, began time.Time) (quiet func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				raw, _ := os.ReadFile(log) // it is not there yet, then it is
+				fmt.Fprintf(os.Stderr, "  %d merged after %.0f s\n", bytes.Count(raw, []byte(`"type":"Merged"`)), time.Since(began).Seconds())
+			}
+		}
+	}()
+	return func() { close(done); <-gone }
 }
 
 func (b *bench) project(ctx context.Context, root, play string, n int) error {
@@ -141,8 +194,8 @@ func (b *bench) project(ctx context.Context, root, play string, n int) error {
 	}
 	var tasks []task
 	for i := range n {
-		slot := fmt.Sprintf("note_%04d", i)
-		tasks = append(tasks, task{slot, "add notes/" + slot + ".txt", "write_it", "spec.md", "notes/" + slot + ".txt holds its own name", "notes/" + slot + ".txt", true})
+		slot := slotOf(i)
+		tasks = append(tasks, task{slot, "do " + slot, "write_it", "spec.md", "the line of " + slot + " in the notes says done", "the line of " + slot, true})
 	}
 	plan, err := json.Marshal(map[string]any{"tasks": tasks, "task_criteria": []any{map[string]any{
 		"criterion": "the notes are there", "check": map[string]any{"run": map[string]any{"command": "ls notes"}}}}})
@@ -154,15 +207,19 @@ func (b *bench) project(ctx context.Context, root, play string, n int) error {
 		config += fmt.Sprintf("  %s: {backend: exec, options: {command: %q, format: json}}\n", role, b.actors+" "+play)
 	}
 	config += fmt.Sprintf("code: {test_command: \"true\", coders: %d, reviewers: %d}\nlimits: {jobs: %d}\n", b.coders, b.reviewers, b.coders+b.reviewers)
-	for name, text := range map[string]string{
-		filepath.Join(root, "spec.md"):                 "# Notes\n\nA file for each note, with its name.\n",
+	files := map[string]string{
+		filepath.Join(root, "spec.md"):                 "# Notes\n\nA line for each note, that says whether it is done.\n",
 		filepath.Join(root, ".orch", "config.yaml"):    config,
 		filepath.Join(play, "planner", "plan.sh"):      "cat <<'PLAN'\n" + string(plan) + "\nPLAN\n",
 		filepath.Join(play, "candidates/default.sh"):   "echo '{\"candidates\":[]}'\n",
 		filepath.Join(play, "coder", "default.sh"):     coderScript + "orch submit >/dev/null\n",
 		filepath.Join(play, "alone/coder/default.sh"):  coderScript,
 		filepath.Join(play, "code-reviewer/unused.md"): "",
-	} {
+	}
+	for name, text := range notes(n) {
+		files[filepath.Join(root, name)] = text
+	}
+	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
@@ -171,7 +228,7 @@ func (b *bench) project(ctx context.Context, root, play string, n int) error {
 		}
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "A Person"}, {"config", "user.email", "person@example.org"},
-		{"add", "spec.md"}, {"commit", "-qm", "start"}} {
+		{"add", "spec.md", "notes"}, {"commit", "-qm", "start"}} {
 		if err := b.do(ctx, root, "git", args...); err != nil {
 			return err
 		}
