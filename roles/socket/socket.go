@@ -50,10 +50,23 @@ type Reply struct {
 // Handler says the body under the step's identity, or refuses.
 type Handler func(context.Context, message.Body) (message.ID, error)
 
+// The path of a Unix socket: this long where it is shortest, and its last part.
+const (
+	pathBytes = 103
+	fileName  = "s"
+)
+
 // Dir is where the socket of the step with a marker is. It is not below the
-// project: the path of a Unix socket is limited to about 100 bytes. Whoever sees
-// a step through removes it, in case the step was killed.
-func Dir(marker string) string { return filepath.Join(os.TempDir(), "orch-"+marker) }
+// project, nor below a folder for temporary files whose own path is long, because
+// of pathBytes. Whoever sees a step through removes it, in case the step was
+// killed.
+func Dir(marker string) string {
+	dir := filepath.Join(os.TempDir(), "orch-"+marker)
+	if short := filepath.Join("/tmp", "orch-"+marker); len(filepath.Join(dir, fileName)) > pathBytes && len(short) < len(dir) {
+		return short
+	}
+	return dir
+}
 
 // Serve listens in a new directory until stop is called; stop returns after the
 // last request was answered and the directory is gone.
@@ -61,7 +74,7 @@ func Serve(ctx context.Context, dir string, h Handler) (path string, stop func()
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", nil, fmt.Errorf("make a place for the step's socket: %w", err)
 	}
-	path = filepath.Join(dir, "s")
+	path = filepath.Join(dir, fileName)
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("listen on the step's socket: %w", err), os.RemoveAll(dir))

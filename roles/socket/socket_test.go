@@ -2,6 +2,7 @@ package socket
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net"
@@ -23,7 +24,7 @@ func (hinting) Hint() string { return "read your contract" }
 
 func serve(t *testing.T) string {
 	t.Helper()
-	path, stop, err := Serve(t.Context(), filepath.Join(t.TempDir(), "d"), func(_ context.Context, b message.Body) (message.ID, error) {
+	path, stop, err := Serve(t.Context(), Dir(rand.Text()), func(_ context.Context, b message.Body) (message.ID, error) {
 		if _, ok := b.(message.Anomaly); !ok {
 			return "", hinting{errors.New("an executor may not say " + string(b.Type()))}
 		}
@@ -39,6 +40,18 @@ func serve(t *testing.T) string {
 		}
 	})
 	return path
+}
+
+// Below a long TMPDIR no socket can be.
+func TestALongPlaceForTemporaryFilesIsAvoided(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", pathBytes))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	if _, err := Send(t.Context(), serve(t), message.Anomaly{Task: "t", Kind: "others", Details: map[string]string{"what": "x"}}); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestSaysWhatTheHandlerAllows(t *testing.T) {
