@@ -17,8 +17,9 @@ func newGC(a *app) *cobra.Command {
 		Long: `Remove step logs and temporary files of ended goals and old checkpoints, what
 killed processes left in the temporary folder, and worktrees of tasks and goals
 that have ended; what was made in those and no ref holds is kept under
-refs/orch/GOAL/left. Never the log, its archive, a commit, or a blob a message
-names.`,
+refs/orch/GOAL/left. Refs of goals that ended code.keep_refs_days ago go when
+their commits are on the integration branch or on yours. Never the log, its
+archive, a commit that no branch has, or a blob a message names.`,
 		Example: "  orch gc --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.open(person())
@@ -45,8 +46,9 @@ names.`,
 			if dry {
 				word = "would remove"
 			}
-			return a.report(map[string]any{"version": 1, "removed": r.Paths, "bytes": r.Bytes, "worktrees": w.Removed, "open": w.Open, "dry_run": dry},
-				"%s %s, %d bytes, %s", word, count(len(r.Paths), "file"), r.Bytes, count(w.Removed, "worktree"))
+			return a.report(map[string]any{"version": 1, "removed": r.Paths, "bytes": r.Bytes, "worktrees": w.Removed, "open": w.Open,
+				"refs": w.Refs, "refs_kept": w.Kept, "dry_run": dry},
+				"%s %s, %d bytes, %s, %s", word, count(len(r.Paths), "file"), r.Bytes, count(w.Removed, "worktree"), count(len(w.Refs), "ref"))
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show, and remove nothing")

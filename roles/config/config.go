@@ -160,6 +160,7 @@ type Code struct {
 	MaxIterations   int    `yaml:"max_iterations"`
 	ReviewCycles    int    `yaml:"review_cycles"`
 	MaxRescopes     int    `yaml:"max_rescopes"`
+	KeepRefsDays    int    `yaml:"keep_refs_days"`   // of an ended goal, before orch gc removes those it may
 	LargeFileBytes  int64  `yaml:"large_file_bytes"` // above it a file needs the reviewer's word
 	PlanReview      string `yaml:"plan_review"`      // none, human or model
 	OtherModel      bool   `yaml:"reviewer_other_model"`
@@ -183,7 +184,7 @@ func Default() Config {
 		Models: map[string]Model{},
 		Prices: map[string]Price{},
 		Budget: Budget{FoundCap: 5, Reserve: 0.05},
-		Code: Code{Integration: "integration", SetupWallMS: 10 * 60_000, MaxIterations: 10, ReviewCycles: 5, MaxRescopes: 3, LargeFileBytes: 1 << 20,
+		Code: Code{Integration: "integration", SetupWallMS: 10 * 60_000, MaxIterations: 10, ReviewCycles: 5, MaxRescopes: 3, LargeFileBytes: 1 << 20, KeepRefsDays: 30,
 			PlanReview: "none", ClaimBackoffMS: 5_000, ClaimTries: 3,
 			EscalateFirstMS: 30 * 60_000, EscalateAgainMS: 2 * 3_600_000, EscalateLastMS: 8 * 3_600_000},
 		Memory: Memory{SettleMS: 2_000, EveryMS: 3_600_000, Notice: 0.5, Lean: 0.2, Forget: 0.1,
