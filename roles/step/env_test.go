@@ -83,7 +83,7 @@ func TestSettingsNoticeEveryKindOfChange(t *testing.T) {
 		{"playbook", func() { write("playbooks/a/b.yaml", "name: b") }},
 		{"hook", func() { write("hooks/on-final", "#!/bin/sh") }},
 		{"mode", func() {
-			if err := os.Chmod(filepath.Join(dir, "values.md"), 0o600); err != nil {
+			if err := os.Chmod(filepath.Join(dir, "values.md"), 0o400); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -53,7 +53,7 @@ func workspace(t *testing.T) string {
 
 func box(t *testing.T, root string, change func(*Options)) *Box {
 	t.Helper()
-	opt := Options{Workspace: root, Scratch: t.TempDir(), Process: process.Spec{Env: process.ScrubEnv(os.Environ()), WallMS: 120_000, GraceMS: 100}}
+	opt := Options{Workspace: root, Scratch: t.TempDir(), Process: process.Spec{Env: append(process.ScrubEnv(os.Environ()), "LC_ALL=C"), WallMS: 120_000, GraceMS: 100}}
 	if change != nil {
 		change(&opt)
 	}
