@@ -65,6 +65,8 @@ func examineEntry(cfg config.Config, e choose.Entry) finding {
 		text += fmt.Sprintf(", $%g in and $%g out a million tokens", p.In, p.Out)
 	case e.StatesCost():
 		text += ", says itself what it costs"
+	case e.Model.Name == "":
+		return finding{what, "note", text + ", price unknown: name its model, and add prices.MODEL so that a cap can be kept"}
 	default:
 		return finding{what, "note", text + ", price unknown: add prices." + e.Model.Name + " so that a cap can be kept"}
 	}

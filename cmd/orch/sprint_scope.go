@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -76,7 +77,11 @@ func taskNamed(st *blackboard.State, goal blackboard.Goal, name string) (blackbo
 	slots := slices.DeleteFunc(st.PlanTasks(goal), func(t blackboard.Task) bool { return name == "" || t.Slot != name })
 	switch len(slots) {
 	case 0:
-		return resolveTask(st, name)
+		t, err := resolveTask(st, name)
+		if err != nil && goal.ID == "" && !strings.Contains(err.Error(), "more than one") {
+			return t, usagef("orch task ls --all lists them; --goal names the goal that a slot is of", "there is no task %q: no goal is open, so it can only be an id", name)
+		}
+		return t, err
 	case 1:
 		return slots[0], nil
 	}
