@@ -12,6 +12,7 @@ import (
 	"orch/roles/config"
 	"orch/roles/integrator"
 	"orch/roles/process"
+	"orch/roles/supervisor"
 )
 
 // integratorRole names the lock of the process that merges.
@@ -90,11 +91,17 @@ func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config
 	if err != nil {
 		return nil, err
 	}
+	hooks := a.hooks(b, cfg)
 	return &integrator.Integrator{
 		Board: b, Repo: p.repo, Place: p.place, Ref: p.ref, Name: p.name, Email: p.email, Warn: a.warn,
 		Command: func(dir string) (string, error) { return a.integrationCommand(cfg.Code, dir) },
 		Run: func(ctx context.Context, dir, command string) (bool, []byte, error) {
 			return a.runCommand(ctx, cfg, b.Root(), dir, command)
+		},
+		Merged: func(ctx context.Context, m message.Message) {
+			if b, ok := m.Body.(message.Merged); ok {
+				hooks.Run(ctx, supervisor.Moment{Name: "on-merged", Goal: m.Goal, Role: message.Supervisor, Task: string(b.Task), Result: b.To}, b)
+			}
 		},
 	}, nil
 }

@@ -10,6 +10,7 @@
 package integrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,17 @@ type Integrator struct {
 	// Run runs it. ok tells whether it passed; err, that it could not be run.
 	Run  func(ctx context.Context, dir, command string) (ok bool, output []byte, err error)
 	Warn func(error)
+	// Merged is told of each merge once it is on the board: at most once, not at
+	// all if this process is killed in between. It may be nil.
+	Merged func(context.Context, message.Message)
+	// TidyEvery is after how many merges in a row worktrees are looked at, 0
+	// meaning DefaultTidyEvery: with more work than can be merged there is no
+	// other time for it.
+	TidyEvery int
 }
+
+// DefaultTidyEvery lets looking cost little beside merging.
+const DefaultTidyEvery = 10
 
 // Checkpoint is the name of the checkpoint of a merge that could not be made.
 const Checkpoint = "merge-failed"
@@ -75,7 +86,7 @@ var (
 
 // All merges what is due, one after the other.
 func (i *Integrator) All(ctx context.Context) error {
-	for {
+	for n := 1; ; n++ {
 		var due []blackboard.Task
 		if err := i.Board.View(ctx, func(s *blackboard.State) error { due = roles.MergeDue(s); return nil }); err != nil {
 			return err
@@ -91,8 +102,35 @@ func (i *Integrator) All(ctx context.Context) error {
 			if err := i.ask(ctx, due[0], err); err != nil {
 				return err
 			}
+		} else if err := i.tell(ctx, due[0].ID); err != nil {
+			return err
+		}
+		if n%cmp.Or(i.TidyEvery, DefaultTidyEvery) == 0 {
+			i.tidy(ctx)
 		}
 	}
+}
+
+// tell passes on what was said of a merge, if there was one.
+func (i *Integrator) tell(ctx context.Context, id message.TaskID) error {
+	if i.Merged == nil {
+		return nil
+	}
+	var t blackboard.Task
+	if err := i.Board.View(ctx, func(s *blackboard.State) error { t, _ = s.Task(id); return nil }); err != nil {
+		return err
+	}
+	if t.Status != blackboard.Merged {
+		return nil
+	}
+	for m, err := range i.Board.Messages(t.Changed.Seq) {
+		if err != nil {
+			return fmt.Errorf("read what was merged: %w", err)
+		}
+		i.Merged(ctx, m)
+		break
+	}
+	return nil
 }
 
 // one merges one task, or finishes the merge of it that was begun.

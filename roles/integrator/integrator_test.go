@@ -32,10 +32,15 @@ func passes(context.Context, string, string) (bool, []byte, error) { return true
 func TestWhatIsApprovedIsMergedOnce(t *testing.T) {
 	b := workspacetest.New(t)
 	i := integratorOf(b, passes)
+	var told []message.Body
+	i.Merged = func(_ context.Context, m message.Message) { told = append(told, m.Body) }
 	for range 2 {
 		if err := i.All(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if len(told) != 1 || told[0].(message.Merged).Task != "t" {
+		t.Errorf("told of %v, want of the one merge", told)
 	}
 	if b.Merged() != 1 || b.Git("merge-base", "integration", b.To) != b.To {
 		t.Errorf("%d merges, integration at %s", b.Merged(), b.Git("rev-parse", "integration"))
@@ -63,8 +68,13 @@ func TestAMergeThatWasBegunIsSettledOrMadeAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.then(b)
-			if err := integratorOf(b, passes).All(t.Context()); err != nil {
+			i, told := integratorOf(b, passes), 0
+			i.Merged = func(context.Context, message.Message) { told++ }
+			if err := i.All(t.Context()); err != nil {
 				t.Fatal(err)
+			}
+			if told != 1 {
+				t.Errorf("told %d times", told)
 			}
 			if b.Merged() != 1 || b.Git("merge-base", "integration", b.To) != b.To {
 				t.Errorf("%d merges", b.Merged())
@@ -87,6 +97,23 @@ func TestWhatCanNotBeTriedStopsTheGoal(t *testing.T) {
 	}
 	if b.Merged() != 0 || b.Git("rev-parse", "integration") != b.From {
 		t.Error("the branch moved")
+	}
+}
+
+func TestTheMergerTidiesBetweenMerges(t *testing.T) {
+	b := workspacetest.New(t)
+	i := integratorOf(b, passes)
+	i.TidyEvery = 1
+	path := i.Place.Coder("g", "t", "coder-1", 1)
+	begin := workspace.Spec{Branch: "orch/g/t", Commit: workspace.Commit(b.From), Name: "coder-1", Email: "c@example.org"}
+	if err := i.Repo.Make(t.Context(), path, begin, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := i.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the worktree of what was merged is still there: %v", err)
 	}
 }
 

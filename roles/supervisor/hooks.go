@@ -39,8 +39,8 @@ type Moment struct {
 	Result string         // ORCH_RESULT, once there is one
 }
 
-// HookNames are the moments: around each step, when something was merged (no
-// profile of this version merges), when the board is held by a checkpoint, when
+// HookNames are the moments: around each step, when a task was merged, when the
+// board is held by a checkpoint, when
 // the goal waits for a person for another reason or anything has waited too long
 // for one, when the run stops on an error, and when the goal has ended.
 func HookNames() []string {
