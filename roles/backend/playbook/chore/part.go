@@ -212,7 +212,11 @@ func (p *Part) print(w io.Writer) error {
 // markdown renders at most max items.
 func (p *Part) markdown(max int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%d found in %d files (%s) under %s\n", p.Title, p.Count, p.Scanned.Files, orZero(sizeText(p.Scanned.Bytes)), Name(p.Dir).show())
+	files := "files"
+	if p.Scanned.Files == 1 {
+		files = "file"
+	}
+	fmt.Fprintf(&b, "## %s\n\n%d found in %d %s (%s) under %s\n", p.Title, p.Count, p.Scanned.Files, files, orZero(sizeText(p.Scanned.Bytes)), Name(p.Dir).show())
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
