@@ -40,15 +40,41 @@ func (j *Journal) refresh() (*flaw, error) {
 	case info.Size() == j.end:
 		return nil, nil
 	}
-	lines := &lineReader{file: j.live.file, off: j.end, buf: j.scratch}
+	bad, err := j.onwards(j.live.file, j.end)
+	if err != nil || bad == nil {
+		return nil, err
+	}
+	return j.settle(j.live.file, bad, j.readHead)
+}
+
+// onwards takes in the lines from an offset on that continue the head.
+func (j *Journal) onwards(file File, from int64) (*flaw, error) {
+	lines := &lineReader{file: file, off: from, buf: j.scratch}
 	bad, err := j.walk(lines, j.head, func(f frame, ts time.Time, start int64) {
 		j.advance(f.head(), ts, start, lines.off)
 	})
 	j.scratch = lines.buf
-	if err != nil || bad == nil {
-		return nil, err
+	return bad, err
+}
+
+// settle judges a flaw. What attests that the bad line was durable may have been
+// written after it was read, by a writer who was at that very line; so only a
+// line that is still bad then is damage.
+func (j *Journal) settle(file File, bad *flaw, noted func() Head) (*flaw, error) {
+	for {
+		damage := j.judge(file, bad, noted())
+		if damage == nil {
+			return bad, nil
+		}
+		again, err := j.onwards(file, bad.offset)
+		if err != nil || again == nil {
+			return nil, err
+		}
+		if again.offset == bad.offset {
+			return nil, damage
+		}
+		bad = again
 	}
-	return bad, j.judge(j.live.file, bad, j.readHead())
 }
 
 func (j *Journal) advance(head Head, ts time.Time, start, end int64) {
@@ -67,7 +93,7 @@ func (j *Journal) load() (*flaw, error) {
 	before := *j.copyState()
 	bad, err := j.loadFrom(seg, noted)
 	if err == nil && bad != nil {
-		err = j.judge(seg.file, bad, noted)
+		bad, err = j.settle(seg.file, bad, func() Head { return noted })
 	}
 	if err == nil {
 		err = j.confirm(seg, noted, j.path(runName, headName))

@@ -158,8 +158,8 @@ func TestAFaultOfAThinkingAgent(t *testing.T) {
 		follow string
 	}{
 		{message.Planner, "exec", "forbidden", mend}, {message.Planner, "exec", "hang", again}, {message.Planner, "exec", "huge", again},
-		{message.Planner, "exec", "empty", again}, {message.Planner, "exec", "wrong", failed}, {message.Planner, "exec", "cheat", failed},
-		{message.Planner, "json", "auth", mend}, {message.Planner, "json", "crash", again}, {message.Planner, "json", "babble", again}, {message.Planner, "json", "wrong", failed},
+		{message.Planner, "exec", "empty", failed}, {message.Planner, "exec", "wrong", failed}, {message.Planner, "exec", "cheat", failed},
+		{message.Planner, "json", "auth", mend}, {message.Planner, "json", "crash", again}, {message.Planner, "json", "babble", failed}, {message.Planner, "json", "wrong", failed},
 		{message.AgentValidator, "acp", "auth", mend}, {message.AgentValidator, "acp", "overloaded", failed}, {message.AgentValidator, "acp", "unreachable", failed},
 		{message.AgentValidator, "acp", "huge", failed}, {message.AgentValidator, "acp", "wrong", failed}, {message.AgentValidator, "acp", "cheat", failed},
 	} {
