@@ -62,12 +62,7 @@ func TestCodingRunsKilledAtRandomMomentsEndTheSame(t *testing.T) {
 func newKilledPair(t *testing.T) *pair {
 	t.Helper()
 	p := newPair(t, "code: {test_command: sh check.sh, coders: 3, reviewers: 2}\nlimits: {jobs: 4, crashes: 50}\n")
-	tmp, err := os.MkdirTemp("/tmp", "k") // short: there are sockets in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(tmp) })
-	t.Setenv("TMPDIR", tmp)
+	t.Setenv("TMPDIR", t.TempDir())
 	p.file("CHANGES", "latest: none\n")
 	p.commit("begin a list of changes")
 	p.plan("sh check.sh && sh lib/then.sh && grep left CHANGES && grep right CHANGES",

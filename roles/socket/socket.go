@@ -57,16 +57,9 @@ const (
 )
 
 // Dir is where the socket of the step with a marker is. It is not below the
-// project, nor below a folder for temporary files whose own path is long, because
-// of pathBytes. Whoever sees a step through removes it, in case the step was
-// killed.
-func Dir(marker string) string {
-	dir := filepath.Join(os.TempDir(), "orch-"+marker)
-	if short := filepath.Join("/tmp", "orch-"+marker); len(filepath.Join(dir, fileName)) > pathBytes && len(short) < len(dir) {
-		return short
-	}
-	return dir
-}
+// project, which may be on a file system that has no sockets. Whoever sees a step
+// through removes it, in case the step was killed.
+func Dir(marker string) string { return place("orch-" + marker) }
 
 // Serve listens in a new directory until stop is called; stop returns after the
 // last request was answered and the directory is gone.
@@ -75,10 +68,15 @@ func Serve(ctx context.Context, dir string, h Handler) (path string, stop func()
 		return "", nil, fmt.Errorf("make a place for the step's socket: %w", err)
 	}
 	path = filepath.Join(dir, fileName)
-	l, err := net.Listen("unix", path)
+	var l *net.UnixListener
+	err = shortened(path, func(short string) (err error) {
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
+		return err
+	})
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("listen on the step's socket: %w", err), os.RemoveAll(dir))
 	}
+	l.SetUnlinkOnClose(false) // by a name that may be a shortened one; stop removes the directory
 	ctx, cancel := context.WithCancel(ctx)
 	var open sync.WaitGroup
 	open.Go(func() {
@@ -158,7 +156,11 @@ func Send(ctx context.Context, path string, body message.Body) (message.ID, erro
 		return "", err
 	}
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", path)
+	var conn net.Conn
+	err = shortened(path, func(short string) (err error) {
+		conn, err = d.DialContext(ctx, "unix", short)
+		return err
+	})
 	if err != nil {
 		return "", fmt.Errorf("reach the step: %w", err)
 	}
