@@ -73,15 +73,11 @@ func (a *app) giveUp(ctx context.Context, b *session, g blackboard.Goal, reason 
 			return err
 		}
 	}
-	root, err := a.root()
+	cfg, err := a.config(b.Root())
 	if err != nil {
 		return err
 	}
-	cfg, err := a.config(root)
-	if err != nil {
-		return err
-	}
-	board, err := blackboard.Open(root, a.options(theController))
+	board, err := blackboard.Open(b.Root(), a.options(theController))
 	if err != nil {
 		return err
 	}
