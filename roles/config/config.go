@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -232,12 +233,21 @@ func Load(path string) (Config, error) {
 func Parse(name string, raw []byte) (Config, error) {
 	c := Default()
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
-	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil && err != io.EOF {
+	var root, more yaml.Node
+	if err := dec.Decode(&root); err == io.EOF {
+		return c, nil
+	} else if err != nil {
 		return Config{}, fromYAML(name, err)
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(raw, &root); err != nil {
+	if err := dec.Decode(&more); err == nil {
+		return Config{}, &Error{File: name, Line: more.Line, What: "a second document begins, allowed: one"}
+	} else if err != io.EOF {
+		return Config{}, fromYAML(name, err)
+	}
+	if bad := shape(root.Content[0], reflect.TypeFor[Config](), ""); bad != nil {
+		return Config{}, &Error{File: name, Line: bad.line, What: bad.what}
+	}
+	if err := root.Decode(&c); err != nil {
 		return Config{}, fromYAML(name, err)
 	}
 	for _, k := range Keys() {
@@ -259,9 +269,6 @@ func fromYAML(name string, err error) error {
 	line := 0
 	if n, scanErr := fmt.Sscanf(what, "line %d:", &line); n == 1 && scanErr == nil {
 		what = strings.TrimSpace(what[strings.IndexByte(what, ':')+1:])
-	}
-	if field, rest, ok := strings.Cut(strings.TrimPrefix(what, "field "), " not found in type config."); ok {
-		what = fmt.Sprintf("unknown key %q in %s; known: %s", field, sectionName(rest), strings.Join(keysOf(rest), ", "))
 	}
 	return &Error{File: name, Line: line, What: what}
 }

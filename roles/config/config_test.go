@@ -46,16 +46,35 @@ func TestErrorsNameFileLineAndWhatIsAllowed(t *testing.T) {
 		"unknown key":     {"limits:\n  job: 2\n", 2, `unknown key "job" in limits`},
 		"unknown policy":  {"controller:\n  policy: v9\n", 2, "allowed: like-for-like, v0.8, v0.7"},
 		"out of range":    {"limits:\n  jobs: 2\n  grace_ms: -5\n", 3, "allowed: 0 to 600000 ms"},
-		"wrong shape":     {"limits:\n  jobs: many\n", 2, "cannot unmarshal"},
+		"wrong shape":     {"limits:\n  jobs: many\n", 2, `limits.jobs is "many", allowed: a whole number, 1 to 256 steps`},
+		"a fraction":      {"limits:\n  jobs: 1.5\n", 2, `limits.jobs is "1.5", allowed: a whole number`},
+		"not a switch":    {"code:\n  crosscheck: perhaps\n", 2, `code.crosscheck is "perhaps", allowed: true or false`},
+		"not a list":      {"allow: run:go test\n", 1, `allow is "run:go test", allowed: a list`},
+		"not a section":   {"limits:\n- jobs\n", 2, "limits is a list, allowed: keys with values, of jobs"},
+		"not a model":     {"models:\n  planner: ./plan.sh\n", 2, `models.planner is "./plan.sh", allowed: keys with values, of backend`},
+		"not an option":   {"models:\n  planner:\n    backend: exec\n    options:\n      command: [plan]\n", 5, "models.planner.options.command is a list"},
+		"key of a model":  {"models:\n  planner:\n    backends: exec\n", 3, `unknown key "backends" in models.planner; known: backend`},
+		"no price":        {"prices:\n  m: {in: cheap}\n", 2, `prices.m.in is "cheap", allowed: a number`},
+		"twice":           {"strict: true\nstrict: false\n", 2, "already defined"},
+		"two documents":   {"strict: true\n---\nstrict: false\n", 2, "second document"},
 		"broken yaml":     {"limits:\n  jobs: [\n", 2, "did not find"},
 		"unknown backend": {"models:\n  planner: {backend: oracle}\n", 2, "allowed: playbook"},
-		"not a mapping":   {"- a\n", 1, "cannot unmarshal"},
+		"not a mapping":   {"- a\n", 1, "the configuration is a list, allowed: keys with values, of controller"},
 		"not a number":    {"controller:\n  delta: .nan\n", 2, "allowed: -1 to 1"},
 	} {
 		_, err := Parse("config.yaml", []byte(c.yaml))
 		var e *Error
 		if !errors.As(err, &e) || e.Line != c.line || !strings.Contains(e.What, c.want) {
 			t.Errorf("%s: got %v (line %d), want line %d and %q", name, err, lineOfErr(e), c.line, c.want)
+		}
+	}
+}
+
+func TestWhatAPersonMayLeaveEmptySetsNothing(t *testing.T) {
+	for _, text := range []string{"", "# nothing yet\n", "limits:\nmodels:\n", "limits: &l\n  jobs: 4\n", "prices:\n  m: {in: 1, out: 2, cached: 0.1}\n"} {
+		c, err := Parse("config.yaml", []byte(text))
+		if err != nil || c.Limits != Default().Limits {
+			t.Errorf("%q: got %+v, %v", text, c.Limits, err)
 		}
 	}
 }

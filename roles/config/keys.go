@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -127,8 +128,11 @@ func (k Key) Range() string {
 	case k.Min == 0 && k.Max == 0:
 		return ""
 	}
-	return fmt.Sprintf("%g to %g", k.Min, k.Max)
+	return plain(k.Min) + " to " + plain(k.Max)
 }
+
+// plain writes a number without an exponent.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func (k Key) check(c Config) string {
 	v := field(reflect.ValueOf(c), k.Path)
@@ -155,7 +159,7 @@ func (k Key) inRange(n float64) string {
 	if n >= k.Min && n <= k.Max {
 		return ""
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s is %g, allowed: %s %s", k.Path, n, k.Range(), k.Unit))
+	return strings.TrimSpace(fmt.Sprintf("%s is %s, allowed: %s %s", k.Path, plain(n), k.Range(), k.Unit))
 }
 
 // field walks the yaml names of a path.
@@ -173,29 +177,4 @@ func field(v reflect.Value, path string) reflect.Value {
 
 func yamlName(f reflect.StructField) string {
 	return strings.Split(f.Tag.Get("yaml"), ",")[0]
-}
-
-var sections = []any{Config{}, Controller{}, Limits{}, Budget{}, Model{}, Price{}, Memory{}, View{}, Journal{}, Search{}, Code{}, Audit{}}
-
-// keysOf lists the yaml names of a section given by its Go type name.
-func keysOf(typeName string) []string {
-	for _, s := range sections {
-		t := reflect.TypeOf(s)
-		if t.Name() != typeName {
-			continue
-		}
-		var names []string
-		for i := range t.NumField() {
-			names = append(names, yamlName(t.Field(i)))
-		}
-		return names
-	}
-	return nil
-}
-
-func sectionName(typeName string) string {
-	if typeName == "Config" {
-		return "the configuration"
-	}
-	return strings.ToLower(typeName)
 }
