@@ -53,7 +53,7 @@ func (a *app) stateText(ctx context.Context, at string, full bool) ([]byte, erro
 		err = b.View(ctx, func(st *blackboard.State) error { text = view.Render(st, o); return nil })
 		return text, err
 	}
-	seq, err := seqAt(b, at)
+	seq, err := seqAt(ctx, b, at)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,13 @@ func (a *app) stateText(ctx context.Context, at string, full bool) ([]byte, erro
 }
 
 // seqAt reads a point in the log: a seq, or the last message not after a time.
-func seqAt(b *blackboard.Board, at string) (uint64, error) {
+func seqAt(ctx context.Context, b *blackboard.Board, at string) (uint64, error) {
 	if seq, err := strconv.ParseUint(at, 10, 64); err == nil {
-		return seq, nil
+		head, err := headOf(ctx, b)
+		if err == nil && seq > head {
+			err = usagef("orch log", "there is no message %d: the log ends at %d", seq, head)
+		}
+		return seq, err
 	}
 	t, err := parseSince(at, time.Now())
 	if err != nil {
@@ -87,6 +91,12 @@ func seqAt(b *blackboard.Board, at string) (uint64, error) {
 		return 0, usagef("orch log", "the log starts after %s", t.Format(time.RFC3339))
 	}
 	return last, nil
+}
+
+// headOf returns the seq of the last message.
+func headOf(ctx context.Context, b *blackboard.Board) (seq uint64, err error) {
+	err = b.View(ctx, func(s *blackboard.State) error { seq, _ = s.Head(); return nil })
+	return seq, err
 }
 
 func newDiff(a *app) *cobra.Command {
@@ -179,8 +189,8 @@ func (a *app) viewAgrees(ctx context.Context, b *blackboard.Board) (string, erro
 	if string(view.Render(st, view.Options{MaxTasks: cfg.View.MaxTasks})) != string(raw) {
 		return viewDiffers, nil
 	}
-	var head uint64
-	if err := b.View(ctx, func(s *blackboard.State) error { head, _ = s.Head(); return nil }); err != nil {
+	head, err := headOf(ctx, b)
+	if err != nil {
 		return "", err
 	}
 	if seq < head {

@@ -16,7 +16,7 @@ func usageErrors(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usagef(c.CommandPath()+" --help", "%s", err)
+				return usagef(helpFor(c, args), "%s", err)
 			}
 			return nil
 		}
@@ -31,11 +31,18 @@ func chooseSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	hint := c.CommandPath() + " --help"
-	if near := nearest(c, args[0]); near != "" {
-		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
+	return usagef(helpFor(c, args), "unknown command %q for %q", args[0], c.CommandPath())
+}
+
+// helpFor names what to type instead of arguments that were refused: the
+// subcommand that was meant, or else help.
+func helpFor(c *cobra.Command, args []string) string {
+	if c.HasSubCommands() && len(args) > 0 {
+		if near := nearest(c, args[0]); near != "" {
+			return fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near)
+		}
 	}
-	return usagef(hint, "unknown command %q for %q", args[0], c.CommandPath())
+	return c.CommandPath() + " --help"
 }
 
 // nearest is the command that needs the fewest changed letters to be meant.
