@@ -63,13 +63,15 @@ func TestRunChecks(t *testing.T) {
 		"no such command":     {"run: {command: 'no-such-program-here'}", "tool", "exit 127"},
 		"no such program":     {"run: {argv: [no-such-program-here]}", "tool", "can not run"},
 		"not executable":      {"run: {command: './sub/x'}", "permission", "exit 126"},
-		"too slow":            {"run: {command: 'sleep 30', wall_ms: 200}", "none", "time limit"},
+		"too slow":            {"run: {command: 'sleep 30', wall_ms: 200}", "none", "time limit reached (200ms, set by wall_ms of the check)"},
 		"kills itself":        {"run: {command: 'kill -9 $$'}", "none", "SIGKILL"},
 		"refused":             {"run: {command: 'echo \"dial tcp: connection refused\"; exit 1'}", "transient", "connection refused"},
 		"a test that says so": {"run: {command: 'echo connection refused; echo \"--- FAIL: TestX\"; exit 1'}", "logical", "FAIL"},
 	} {
 		verify(t, name, c[0], c[1], c[2], env)
 	}
+	env.WallMS = 200
+	verify(t, "slower than any may be", "run: {command: 'sleep 30', wall_ms: 5000}", "none", "time limit reached (200ms, set by limits.check_wall_ms)", env)
 }
 
 func TestFileChecks(t *testing.T) {

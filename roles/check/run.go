@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"orch/roles/process"
@@ -80,6 +81,7 @@ type ran struct {
 	process.Result
 	stdout, stderr bytes.Buffer
 	env            Env
+	limit          string // on its time, and who set it
 }
 
 // execute runs a command line or an argv in the workspace.
@@ -90,10 +92,11 @@ func execute(ctx context.Context, command string, argv []string, dir string, wal
 	r := ran{env: env}
 	s := env.Process
 	s.Argv, s.Dir, s.Stdin = argv, filepath.Join(env.Workspace, filepath.FromSlash(dir)), nil
-	s.WallMS = env.WallMS
-	if wallMS > 0 {
-		s.WallMS = min(wallMS, env.WallMS)
+	s.WallMS, r.limit = env.WallMS, "limits.check_wall_ms"
+	if wallMS > 0 && wallMS < env.WallMS {
+		s.WallMS, r.limit = wallMS, "wall_ms of the check"
 	}
+	r.limit = fmt.Sprintf("%s, set by %s", time.Duration(s.WallMS)*time.Millisecond, r.limit)
 	s.KeepBytes, s.FullBytes = outputBytes, outputBytes
 	s.Stdout, s.Stderr = &r.stdout, &r.stderr
 	r.Result = process.Run(ctx, s)
@@ -109,6 +112,8 @@ func (r *ran) trouble() (v Verdict, ok bool) {
 		return cannot(KindPermission, "%v", r.Err), false
 	case r.Err != nil:
 		return cannot(KindTool, "%v", r.Err), false
+	case r.TimedOut:
+		return Verdict{Class: Environmental, Kind: KindNone, Evidence: "ended: " + r.Why() + " (" + r.limit + ")" + r.shown()}, false
 	case r.Ended():
 		return Verdict{Class: Environmental, Kind: KindNone, Evidence: "ended: " + r.Why() + r.shown()}, false
 	case r.Signal != "":
