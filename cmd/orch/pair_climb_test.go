@@ -89,6 +89,7 @@ func (p *pair) triedAll() {
 // A coder's agent writes where it has no business: the person's checkout, the
 // log, the branches. Confined, it can not; unconfined, the goal stops.
 func TestACoderThatReachesOut(t *testing.T) {
+	t.Parallel()
 	ways := map[string]string{
 		"a file of the checkout": "echo evil >> ROOT/README.md",
 		"a branch":               "git -C ROOT branch evil",
@@ -100,6 +101,7 @@ func TestACoderThatReachesOut(t *testing.T) {
 	for name, way := range ways {
 		for _, confine := range []string{"auto", "off"} {
 			t.Run(name+" "+confine, func(t *testing.T) {
+				t.Parallel()
 				p := newPair(t, "confine: "+confine+"\n")
 				p.plan("sh check.sh", task("first"))
 				p.script("coder/first.sh", strings.Replace(work, "orch submit", strings.ReplaceAll(way, "ROOT", p.root)+" 2>/dev/null || true\norch submit", 1))

@@ -31,6 +31,7 @@ func pairKills() int {
 const killsPerGoal = 10
 
 func TestCodingRunsKilledAtRandomMomentsEndTheSame(t *testing.T) {
+	t.Parallel()
 	undisturbed := newKilledPair(t)
 	if r := undisturbed.run("print names"); r.code != 0 {
 		t.Fatalf("undisturbed: exit %d\n%s\n%s", r.code, r.out, r.err)
@@ -62,7 +63,9 @@ func TestCodingRunsKilledAtRandomMomentsEndTheSame(t *testing.T) {
 func newKilledPair(t *testing.T) *pair {
 	t.Helper()
 	p := newPair(t, "code: {test_command: sh check.sh, coders: 3, reviewers: 2}\nlimits: {jobs: 4, crashes: 50}\n")
-	t.Setenv("TMPDIR", t.TempDir())
+	if err := os.Mkdir(tempOf(p.root), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	p.file("CHANGES", "latest: none\n")
 	p.commit("begin a list of changes")
 	p.plan("sh check.sh && sh lib/then.sh && grep left CHANGES && grep right CHANGES",
@@ -126,7 +129,7 @@ func (p *pair) nothingLeft() {
 	if left := p.processes(""); len(left) > 0 {
 		p.t.Errorf("processes left: %v", left)
 	}
-	entries, err := os.ReadDir(os.TempDir())
+	entries, err := os.ReadDir(tempOf(p.root))
 	if err != nil {
 		p.t.Fatal(err)
 	}

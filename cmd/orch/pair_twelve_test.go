@@ -17,6 +17,7 @@ import (
 
 // Twelve tasks, four coders, two reviewers, and most of what goes wrong.
 func TestTwelveTasksAndWhatGoesWrong(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "code: {test_command: sh check.sh, coders: 4, reviewers: 2}\nlimits: {jobs: 6, crashes: 2}\n")
 	p.coderOption("timeout_ms", "20000")
 	p.file("CHANGES", "latest: none\n")

@@ -60,6 +60,7 @@ func (r *orchRun) fine(t *testing.T) {
 }
 
 func TestTwoRunsOnOneCodingGoal(t *testing.T) {
+	t.Parallel()
 	p := newKilledPair(t)
 	if r := p.run("print names", "--later"); r.code != 0 {
 		t.Fatalf("exit %d\n%s", r.code, r.err)
@@ -71,6 +72,7 @@ func TestTwoRunsOnOneCodingGoal(t *testing.T) {
 }
 
 func TestTwoCodingGoalsOnOneBranch(t *testing.T) {
+	t.Parallel()
 	p := newKilledPair(t)
 	one, two := p.startTwoGoals()
 	one.fine(t)
@@ -83,6 +85,7 @@ func TestTwoCodingGoalsOnOneBranch(t *testing.T) {
 
 // One of two is killed: the other's goal is not disturbed, and its own goes on.
 func TestOneOfTwoCodingRunsIsKilled(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*pair) (dies, lives *orchRun){
 		"one goal": func(p *pair) (dies, lives *orchRun) {
 			if r := p.run("print names", "--later"); r.code != 0 {
@@ -93,6 +96,7 @@ func TestOneOfTwoCodingRunsIsKilled(t *testing.T) {
 		"two goals": (*pair).startTwoGoals,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newKilledPair(t)
 			dies, lives := start(p)
 			p.until("ReviewRequested", dies)
@@ -141,6 +145,7 @@ func (p *pair) until(kind string, r *orchRun) {
 // A killed run that nobody goes on with is named, and what it left of what has
 // ended goes.
 func TestGcNamesAndRemovesWhatAKilledRunLeft(t *testing.T) {
+	t.Parallel()
 	p := newKilledPair(t)
 	dies := p.start("run", "--profile", "code", "--spec", "spec.md", "print names")
 	p.until("ReviewRequested", dies)

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
+	if err := leaveHome(filepath.Join(dir, "home")); err != nil {
+		panic(err)
+	}
 	program = filepath.Join(dir, "orch")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		panic(string(out))
@@ -41,6 +44,30 @@ func TestMain(m *testing.M) {
 	exit := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(exit)
+}
+
+// leaveHome gives the tests and all they start a home of their own: agents keep
+// things in it, and the person's may be read-only. What the go command has built
+// and fetched stays where it is, so that nothing is compiled twice.
+func leaveHome(home string) error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	env := map[string]string{"HOME": home, "XDG_CACHE_HOME": cache}
+	for _, name := range []string{"GOCACHE", "GOENV", "GOMODCACHE", "GOPATH"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			return err
+		}
+		env[name] = strings.TrimSpace(string(out))
+	}
+	for name, value := range env {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return os.Mkdir(home, 0o700)
 }
 
 // code runs a command and checks its exact exit code: "code 3 orch run …".
@@ -82,20 +109,9 @@ func TestScripts(t *testing.T) {
 			return machine(t).Namespace, nil
 		},
 		Setup: func(e *testscript.Env) error {
-			// The go command needs a cache and a home; they are the machine's own,
-			// so that the standard library is not compiled again for each script.
-			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
-				out, err := exec.Command("go", "env", name).Output()
-				if err != nil {
-					return err
-				}
-				e.Setenv(name, strings.TrimSpace(string(out)))
+			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "XDG_CACHE_HOME"} { // the person's, see leaveHome
+				e.Setenv(name, os.Getenv(name))
 			}
-			cache, err := os.UserCacheDir()
-			if err != nil {
-				return err
-			}
-			e.Setenv("XDG_CACHE_HOME", cache) // confined builds have a cache of their own, below this one
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("GOFLAGS", "-mod=mod")
@@ -130,10 +146,17 @@ func copyExample(t *testing.T, name string) string {
 // a busy machine.
 const runLimit = 4 * time.Minute
 
-// orchCommand runs the program in a project, offline and with a state directory of its own.
+// tempOf is the place for temporary files that belongs to a project alone.
+func tempOf(root string) string { return filepath.Join(filepath.Dir(root), "tmp") }
+
+// orchCommand runs the program in a project, offline and with a state directory of
+// its own; temporary files are beside the project, if the test has made a place.
 func orchCommand(root string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", discoverEnv+"=off", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(root), "state"))
+	if info, err := os.Stat(tempOf(root)); err == nil && info.IsDir() {
+		cmd.Env = append(cmd.Env, "TMPDIR="+tempOf(root))
+	}
 	return cmd
 }
