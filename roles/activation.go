@@ -87,7 +87,7 @@ func Due(s Board, p Policy, now time.Time) []Activation {
 	for _, c := range contracts {
 		for a := range wanted(s, p, c.Role) {
 			notBefore, ok := startable(s, p, a.Key)
-			if !ok || !affordable(s, p, a) || !mayStart(s, p, a, now) {
+			if !ok || !affordable(s, p, a) || !billed(s, p, a) || !mayStart(s, p, a, now) {
 				continue
 			}
 			a.NotBefore = later(notBefore, freeAgain(s, p, a))
@@ -111,7 +111,7 @@ func Due(s Board, p Policy, now time.Time) []Activation {
 // IsDue tells whether exactly this activation may be started now.
 func IsDue(s Board, p Policy, now time.Time, key blackboard.ActivationKey) bool {
 	a, ok := Find(s, key.Role, key.Subject)
-	if !ok || a.Key != key || !affordable(s, p, a) || !mayStart(s, p, a, now) {
+	if !ok || a.Key != key || !affordable(s, p, a) || !billed(s, p, a) || !mayStart(s, p, a, now) {
 		return false
 	}
 	notBefore, ok := startable(s, p, key)

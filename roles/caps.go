@@ -2,6 +2,7 @@ package roles
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"orch/blackboard"
@@ -83,6 +84,38 @@ func ReserveOf(s Board, p Policy, a Activation) float64 {
 func affordable(s Board, p Policy, a Activation) bool {
 	_, ok := s.Goal(a.Goal)
 	return ok && short(s, p, a) == nil
+}
+
+// billed tells whether what led to a step is paid for as far as the caps need to
+// know. What a step cost is said when it ends, after all else it says: where a
+// cap is set, nothing paid may follow from a step before that.
+func billed(s Board, p Policy, a Activation) bool {
+	g, ok := s.Goal(a.Goal)
+	capped := func(c limited) bool { return c.limit > 0 }
+	if !ok || !p.thinks(s, a).Paid || !slices.ContainsFunc(capsOn(s, p, g, a), capped) {
+		return true
+	}
+	for _, live := range s.LiveActivations() {
+		same := Activation{Key: live.ActivationKey, Goal: live.Goal}
+		if live.Goal == a.Goal && live.ActivationKey != a.Key && mayPrecede(same, a) && p.thinks(s, same).Paid {
+			return false
+		}
+	}
+	return true
+}
+
+// mayPrecede tells whether b may follow from what a, a step of the same goal,
+// has said: it is about the same, or one of both is about the whole goal. Only a
+// plan that is mended does not wait for the coders of other tasks.
+func mayPrecede(a, b Activation) bool {
+	whole := string(a.Goal)
+	switch {
+	case a.Key.Subject == b.Key.Subject || a.Key.Subject == whole:
+		return true
+	case b.Key.Subject != whole:
+		return false
+	}
+	return b.Key.Role != message.Planner || a.Key.Role != message.Coder && a.Key.Role != message.CodeReviewer
 }
 
 // short is the first cap that leaves no room for a step; nil if all do. Where

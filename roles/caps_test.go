@@ -141,3 +141,64 @@ func TestWhatARunningStepMaySpend(t *testing.T) {
 		}
 	}
 }
+
+// What a step cost is known when it ends; what it said is known before.
+func TestWhatFollowsFromAStepWaitsForItsBill(t *testing.T) {
+	live := func(role message.Role, subject string) []blackboard.Activation {
+		return []blackboard.Activation{{ActivationKey: blackboard.ActivationKey{Role: role, Subject: subject, Cause: "c"}, Goal: "g"}}
+	}
+	elsewhere := live(message.Planner, "h")
+	elsewhere[0].Goal = "h"
+	ended := live(message.Planner, "g")
+	ended[0].Ended.Seq = 9
+	for name, c := range map[string]struct {
+		running []blackboard.Activation
+		cap     float64
+		policy  Policy
+		due     int
+	}{
+		"nothing runs":              {nil, 1, paid(), 1},
+		"the planner that made it":  {live(message.Planner, "g"), 1, paid(), 0},
+		"no cap":                    {live(message.Planner, "g"), 0, paid(), 1},
+		"it has ended":              {ended, 1, paid(), 1},
+		"nothing costs anything":    {live(message.Planner, "g"), 1, testPolicy, 1},
+		"another step on the task":  {live(message.AgentValidator, "t"), 1, paid(), 0},
+		"a step on another task":    {live(message.Executor, "u"), 1, paid(), 1},
+		"the planner of other work": {elsewhere, 1, paid(), 1},
+	} {
+		b := claimable()
+		b.goals[0].Input.Budget.MaxCost = c.cap
+		b.activations = c.running
+		due := Due(b, c.policy, t0)
+		if len(due) != c.due {
+			t.Errorf("%s: %d due, want %d", name, len(due), c.due)
+		}
+		found, ok := Find(b, message.Executor, "t")
+		if !ok || IsDue(b, c.policy, t0, found.Key) != (c.due > 0) {
+			t.Errorf("%s: due now is %t", name, c.due == 0)
+		}
+	}
+}
+
+func TestWhatMayFollowFromWhat(t *testing.T) {
+	step := func(role message.Role, subject string) Activation {
+		return Activation{Key: blackboard.ActivationKey{Role: role, Subject: subject}, Goal: "g"}
+	}
+	for _, c := range []struct {
+		a, b Activation
+		want bool
+	}{
+		{step(message.Executor, "t"), step(message.AgentValidator, "t"), true},
+		{step(message.Executor, "t"), step(message.AgentValidator, "u"), false},
+		{step(message.AgentValidator, "t"), step(message.MetaValidator, "g"), true},
+		{step(message.MetaValidator, "g"), step(message.Planner, "g"), true},
+		{step(message.Planner, "g"), step(message.Coder, "t"), true},
+		{step(message.Coder, "t"), step(message.Planner, "g"), false},
+		{step(message.CodeReviewer, "t"), step(message.Planner, "g"), false},
+		{step(message.CodeReviewer, "t"), step(message.MetaValidator, "g"), true},
+	} {
+		if got := mayPrecede(c.a, c.b); got != c.want {
+			t.Errorf("%s on %s, then %s on %s: %t", c.a.Key.Role, c.a.Key.Subject, c.b.Key.Role, c.b.Key.Subject, got)
+		}
+	}
+}
