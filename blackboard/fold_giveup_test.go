@@ -52,3 +52,19 @@ func TestNothingIsMergedIntoAGoalThatIsGivenUp(t *testing.T) {
 	c.say(message.GiveUp{Reason: "r"}, inGoal("g"))
 	c.refused("was given up", message.MergeStarting{Task: "t", From: "a", To: "b"})
 }
+
+// The controller may end a goal while a merge is under way.
+func TestAMergeThatFailsAfterTheGoalEndedLeavesNothingOpen(t *testing.T) {
+	c := coding(t, sub("t", "p", 1))
+	c.submit("t", "coder-1", "one")
+	c.approved("t")
+	word := c.say(message.GiveUp{Reason: "r"}, inGoal("g"))
+	c.say(message.FinalResult{TaskID: "g", Directive: message.Abandon, NextMoves: []string{"x"}}, inGoal("g"), because(word.ID))
+	if got := c.task("t").Status; got != Approved {
+		t.Fatalf("before it: %s", got)
+	}
+	c.say(message.IntegrationFailed{Task: "t", Command: "git merge"})
+	if got := c.task("t"); got.Status != Abandoned || got.Review.Integration == nil {
+		t.Errorf("it is %s, its failure %v", got.Status, got.Review.Integration)
+	}
+}

@@ -186,5 +186,8 @@ func (x *tx) integrationFailed(b message.IntegrationFailed) error {
 	t.Review.Merge, t.Review.Integration = nil, &b
 	t.Review.IntegrationN++
 	x.countSprint(func(s *Sprint) { s.Unmerged++ })
+	if g := x.goals.peek(string(t.Goal)); g != nil && g.Status == GoalEnded {
+		return x.move(t, Abandoned) // nobody will take it again
+	}
 	return x.move(t, IntegrationFailed)
 }

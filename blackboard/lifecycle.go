@@ -109,6 +109,7 @@ var reviewTransitions = []Transition{
 	{"MergeStarting", roles(message.Supervisor), from(Approved), "", "a coder's task", "a ref is about to move"},
 	{"Merged", roles(message.Supervisor), from(Approved), Merged, "ends the merge that was started", "the ref moved"},
 	{"IntegrationFailed", roles(message.Supervisor), from(Approved), IntegrationFailed, "a coder's task", "the approved commit does not fit"},
+	{"IntegrationFailed", roles(message.Supervisor), from(Approved), Abandoned, "a coder's task; its goal has ended", "the approved commit does not fit, and nobody will mend it"},
 }
 
 var endTransitions = []Transition{

@@ -203,6 +203,8 @@ func elsewhere(tr Transition, st Status) bool {
 	switch tr.Type {
 	case "FinalResult", "Rescoped", "PlanRejected", "Merged", "Triaged":
 		return true
+	case "IntegrationFailed": // TestAMergeThatFailsAfterTheGoalEndedLeavesNothingOpen
+		return tr.To == Abandoned
 	case "LeaseExtended": // of a review: TestAReviewLeaseIsExtended
 		return st == ReadyForReview
 	case "DispatchManifest":

@@ -55,15 +55,8 @@ func newCheckoutGuard(ctx context.Context, p *codeProject, b *blackboard.Board, 
 	if err != nil {
 		return nil, err
 	}
-	raw, err := os.ReadFile(g.file())
-	if err == nil && cut {
-		if err := json.Unmarshal(raw, &g.last); err != nil {
-			return nil, fmt.Errorf("read what the checkout was: %w", err)
-		}
-		return g, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read what the checkout was: %w", err)
+	if known, err := knownCheckout(p, b, goal); err != nil || cut && known != nil {
+		return known, err
 	}
 	now, err := g.now(ctx)
 	if err != nil {
@@ -83,6 +76,22 @@ func (a *app) guardOf(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		return nil, err
 	}
 	return newCheckoutGuard(ctx, p, b, c.Activation.Goal, c.Activation.Key)
+}
+
+// knownCheckout is what an earlier guard of the goal wrote down; nil if none did.
+func knownCheckout(p *codeProject, b *blackboard.Board, goal message.GoalID) (*checkoutGuard, error) {
+	g := &checkoutGuard{project: p, board: b, goal: goal}
+	raw, err := os.ReadFile(g.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &g.last)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what the checkout was: %w", err)
+	}
+	return g, nil
 }
 
 func (g *checkoutGuard) file() string { return filepath.Join(g.board.GoalDir(g.goal), "checkout.json") }
@@ -172,20 +181,22 @@ func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 		return fmt.Errorf("look at the main checkout: %w", err)
 	}
 	if now.Refs[g.project.ref] == asMerged {
-		g.last.Refs[g.project.ref] = asMerged // a merge on top of what somebody moved is no drift
+		g.last.Refs[g.project.ref] = asMerged // a merge on top of what a person was asked about is no drift
+	} else if known, err := knownCheckout(g.project, g.board, g.goal); err == nil && known != nil && known.last.Refs[g.project.ref] == now.Refs[g.project.ref] {
+		g.last.Refs[g.project.ref] = now.Refs[g.project.ref] // whoever was to merge has asked already
 	}
 	drift := g.last.Drift(now)
 	if len(drift) == 0 {
 		return nil
 	}
 	why := fmt.Sprintf("the main checkout changed while %s worked on %s: %s. If that was you: orch resume", c.Agent, c.Activation.Key.Subject, strings.Join(drift, "; "))
-	return errors.Join(g.stop(ctx, c, why), g.keep(now))
+	return errors.Join(g.stop(ctx, c.Activation.Key.Cause, why), g.keep(now))
 }
 
-// lookAtBranch compares where the integration branch is with where it was.
-// drift says how it differs, after the goal was stopped for it. A branch that
-// lost work is for the step to name.
-func (g *checkoutGuard) lookAtBranch(ctx context.Context, c supervisor.Claim) (drift string, err error) {
+// lookAtBranch compares where the integration branch is with where it was,
+// before something is done with it. drift says how it differs, after the goal
+// was stopped for it. A branch that lost work is for whoever uses it to name.
+func (g *checkoutGuard) lookAtBranch(ctx context.Context, cause message.ID, before string) (drift string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, err := g.project.Base(ctx, g.goal); err != nil {
@@ -198,17 +209,17 @@ func (g *checkoutGuard) lookAtBranch(ctx context.Context, c supervisor.Claim) (d
 	if at == asMerged || at == g.last.Refs[g.project.ref] {
 		return "", nil
 	}
-	drift = fmt.Sprintf("%s is at %.12s, where no merge of this goal put it, and the goal is to be judged. If that was you: orch resume", strings.TrimPrefix(g.project.ref, "refs/heads/"), at)
+	drift = fmt.Sprintf("%s is at %.12s, where no merge of this goal put it, and %s. If that was you: orch resume", strings.TrimPrefix(g.project.ref, "refs/heads/"), at, before)
 	now := g.last
 	now.Refs = maps.Clone(now.Refs)
 	now.Refs[g.project.ref] = at
-	return drift, errors.Join(g.stop(ctx, c, drift), g.keep(now))
+	return drift, errors.Join(g.stop(ctx, cause, drift), g.keep(now))
 }
 
 // stop suspends the goal until a person has looked.
-func (g *checkoutGuard) stop(ctx context.Context, c supervisor.Claim, why string) error {
+func (g *checkoutGuard) stop(ctx context.Context, cause message.ID, why string) error {
 	_, err := g.board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: g.goal, Subject: string(g.goal),
-		Cause: c.Activation.Key.Cause, Body: message.CheckpointReached{Name: mainCheckout, Reason: why}})
+		Cause: cause, Body: message.CheckpointReached{Name: mainCheckout, Reason: why}})
 	if err != nil && !supervisor.Refused(err) {
 		return fmt.Errorf("say that the main checkout changed: %w", err)
 	}

@@ -209,7 +209,7 @@ type watched struct {
 // the branch: what somebody added to it was reviewed by nobody.
 func (w watched) Step(ctx context.Context, c supervisor.Claim) supervisor.End {
 	if c.Activation.Key.Role == message.MetaValidator {
-		if drift, err := w.guard.lookAtBranch(context.WithoutCancel(ctx), c); err != nil {
+		if drift, err := w.guard.lookAtBranch(context.WithoutCancel(ctx), c.Activation.Key.Cause, "the goal is to be judged"); err != nil {
 			return supervisor.End{Exit: step.ExitCrash, Class: message.EndCrash, Detail: err.Error()}
 		} else if drift != "" {
 			return supervisor.End{Exit: step.ExitAgain, Class: message.EndAgain, Detail: drift}

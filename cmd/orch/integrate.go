@@ -98,6 +98,14 @@ func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config
 		Run: func(ctx context.Context, dir, command string) (bool, []byte, error) {
 			return a.runCommand(ctx, cfg, b.Root(), dir, command)
 		},
+		Unmoved: func(ctx context.Context, t blackboard.Task) (bool, error) {
+			guard, err := knownCheckout(p, b, t.Goal)
+			if err != nil || guard == nil {
+				return err == nil, err
+			}
+			drift, err := guard.lookAtBranch(ctx, t.OutcomeRef.ID, "more is to be merged on top")
+			return drift == "" && err == nil, err
+		},
 		Merged: func(ctx context.Context, m message.Message) {
 			if b, ok := m.Body.(message.Merged); ok {
 				hooks.Run(ctx, supervisor.Moment{Name: "on-merged", Goal: m.Goal, Role: message.Supervisor, Task: string(b.Task), Result: b.To}, b)

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,4 +70,43 @@ git worktree remove --force ../theirs
 			p.clean()
 		})
 	}
+}
+
+// What somebody put on the branch after the last step that looks was reviewed by
+// nobody, and a merge on top would hide it.
+func TestABranchThatIsMovedBeforeAMergeIsNoticed(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "")
+	p.plan("sh check.sh && sh lib/first.sh", task("first"))
+	if r := p.orch("init"); r.code != 0 {
+		t.Fatalf("init: %s", r.err)
+	}
+	merging := residentLock(p.root, integratorRole) // so the branch is moved after the reviewer looked, and before the merge
+	if err := merging.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	run := p.start("run", "--profile", "code", "--spec", "spec.md", "print names")
+	until(t, "the reviewer has ended", func() bool {
+		return slices.ContainsFunc(p.messages("StepEnded"), func(b map[string]any) bool { return b["role"] == "code-reviewer" })
+	})
+	tree := filepath.Join(filepath.Dir(p.root), "theirs")
+	p.git("worktree", "add", "-q", tree, "integration")
+	writeBelow(t, filepath.Join(tree, "theirs.txt"), "theirs\n")
+	gitIn(t, tree, "add", "-A")
+	gitIn(t, tree, "commit", "-qm", "what somebody else did")
+	p.git("worktree", "remove", tree)
+	if err := merging.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if r := run.wait(t); r.code != 4 || !strings.Contains(r.out+r.err, "more is to be merged on top") {
+		t.Fatalf("exit %d, want 4\n%s\n%s", r.code, r.out, r.err)
+	}
+	if n := len(p.messages("MergeStarting")); n > 0 {
+		t.Errorf("%d merges were begun", n)
+	}
+	p.orch("resume").want(t, 0)
+	if r := p.orch("run", "--continue"); r.code != 0 || p.on("lib/first.sh") == "" || p.on("theirs.txt") != "theirs\n" {
+		t.Fatalf("exit %d after it was looked at\n%s\n%s", r.code, r.out, r.err)
+	}
+	p.clean()
 }

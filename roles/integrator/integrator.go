@@ -34,8 +34,11 @@ type Integrator struct {
 	// nothing says how the project is tested.
 	Command func(dir string) (string, error)
 	// Run runs it. ok tells whether it passed; err, that it could not be run.
-	Run  func(ctx context.Context, dir, command string) (ok bool, output []byte, err error)
-	Warn func(error)
+	Run func(ctx context.Context, dir, command string) (ok bool, output []byte, err error)
+	// Unmoved says whether the branch is where the last merge left it; if not, it
+	// has stopped the goal for a person to look. It may be nil.
+	Unmoved func(context.Context, blackboard.Task) (bool, error)
+	Warn    func(error)
 	// Merged is told of each merge once it is on the board: at most once, not at
 	// all if this process is killed in between. It may be nil.
 	Merged func(context.Context, message.Message)
@@ -142,6 +145,11 @@ func (i *Integrator) one(ctx context.Context, t blackboard.Task) error {
 			return err
 		}
 		// The branch went on without it, so the merge is made on what it is now.
+	}
+	if i.Unmoved != nil {
+		if ok, err := i.Unmoved(ctx, t); err != nil || !ok {
+			return err
+		}
 	}
 	in := workspace.Integration{
 		Repo: i.Repo, Board: i.Board, Goal: t.Goal, Task: t.ID, Ref: i.Ref, Commit: workspace.Commit(t.Review.Commit),
