@@ -160,6 +160,9 @@ func full(s Board, role message.Role, limit int, taken []message.AgentID) bool {
 // mayStart tells whether nothing but the policy keeps an activation of the
 // coding profile from starting.
 func mayStart(s Board, p Policy, a Activation, now time.Time) bool {
+	if a.Key.Role == message.MetaValidator {
+		return !codeAtWork(s, a.Goal)
+	}
 	t, ok := s.Task(message.TaskID(a.Key.Subject))
 	if !ok {
 		return true
@@ -172,6 +175,15 @@ func mayStart(s Board, p Policy, a Activation, now time.Time) bool {
 		return t.Review.Reviewer == "" || !t.Review.Lease.ExpiresAt.After(now)
 	}
 	return true
+}
+
+// codeAtWork tells whether a step of a coder or its reviewer has not ended. What
+// it did to the person's checkout is looked at when it has, so a goal is not
+// judged before.
+func codeAtWork(s Board, goal message.GoalID) bool {
+	return slices.ContainsFunc(s.LiveActivations(), func(a blackboard.Activation) bool {
+		return a.Goal == goal && (a.Role == message.Coder || a.Role == message.CodeReviewer)
+	})
 }
 
 // limitOf is the kind of block of a task that used up what one coder gets on

@@ -463,3 +463,31 @@ func TestGatedDraftsAreNotVoided(t *testing.T) {
 		t.Errorf("voided %v", voided)
 	}
 }
+
+// What a coder did outside its worktree is found when its step has ended.
+func TestAGoalIsJudgedWhenNoCoderIsAtWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		role  message.Role
+		goal  message.GoalID
+		ended uint64
+		due   int
+	}{
+		"a coder":             {message.Coder, "g", 0, 0},
+		"a reviewer":          {message.CodeReviewer, "g", 0, 0},
+		"one that has ended":  {message.Coder, "g", 30, 1},
+		"one of another goal": {message.Coder, "h", 0, 1},
+		"another role":        {message.AgentValidator, "g", 0, 1},
+	} {
+		b := codeBoard(codeTask("t", blackboard.Merged))
+		b.fanIn = true
+		b.activations = []blackboard.Activation{{ActivationKey: blackboard.ActivationKey{Role: c.role, Subject: "t", Cause: "c"}, Goal: c.goal, Ended: blackboard.Ref{Seq: c.ended}}}
+		due := Due(b, testPolicy, t0)
+		if len(due) != c.due || c.due > 0 && due[0].Key.Role != message.MetaValidator {
+			t.Errorf("%s: due %+v", name, due)
+		}
+		judging, ok := Find(b, message.MetaValidator, "g")
+		if !ok || IsDue(b, testPolicy, t0, judging.Key) != (c.due > 0) {
+			t.Errorf("%s: due now is %t", name, c.due == 0)
+		}
+	}
+}
