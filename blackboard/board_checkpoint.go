@@ -15,7 +15,7 @@ import (
 const (
 	// foldVersion changes whenever the same messages make other records; then
 	// checkpoints made before stand for nothing any more.
-	foldVersion = 6
+	foldVersion = 7
 
 	cachePrefix   = "board-"
 	archivePrefix = "checkpoint-"
@@ -26,9 +26,9 @@ const (
 	keptCheckpoints = 2 // in the cache: one may be in use by a process that is about to read on
 
 	// A checkpoint is written again when more records than these lie over it: so
-	// many cost a process a few milliseconds to load. While a process adds many,
-	// it is written when they are a part of it, or writing would have no end.
-	tailRecords = 1000
+	// many cost each process after this one some 6 ms to fold. While a process adds
+	// many, it is written when they are a part of it, or writing would have no end.
+	tailRecords = 250
 	tailShare   = 8
 )
 
@@ -220,7 +220,8 @@ func (b *Board) renewCheckpoint(s *State, below uint64) bool {
 }
 
 // prune removes what is older than the last checkpoints up to seq, and what
-// claims to be newer: it was just found to be of no use.
+// claims to be newer: it was just found to be of no use. The lock of those who
+// write there must be held, or a checkpoint is taken from under who reads it back.
 func (b *Board) prune(seq uint64) {
 	kept := 0
 	for _, name := range b.cached() {

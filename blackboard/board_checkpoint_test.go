@@ -2,6 +2,7 @@ package blackboard
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -269,4 +270,49 @@ func (b *Board) headSeq(t *testing.T) (seq uint64) {
 		t.Fatal(err)
 	}
 	return seq
+}
+
+// opening calls a function, once, before a file of the cache is opened for reading.
+type opening struct {
+	journal.FS
+	then func()
+}
+
+func (o *opening) OpenFile(name string, flag int, perm fs.FileMode) (journal.File, error) {
+	if then := o.then; then != nil && flag == os.O_RDONLY && strings.HasPrefix(filepath.Base(name), cachePrefix) {
+		o.then = nil
+		then()
+	}
+	return o.FS.OpenFile(name, flag, perm)
+}
+
+// TestARotationLeavesACheckpointThatIsBeingWritten has another process rotate
+// the log between the checkpoint's writing and its reading back.
+func TestARotationLeavesACheckpointThatIsBeingWritten(t *testing.T) {
+	root, o := t.TempDir(), personOptions
+	o.RotateBytes = 1
+	disk := &opening{FS: journal.OSFS{}}
+	hooked := o
+	hooked.FS = disk
+	b, other := mustInit(t, root, hooked), mustInit(t, root, o)
+	b.closing, other.closing = true, true // nothing beside
+	if _, err := b.Append(quiet, message.Message{Body: batch(0, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	disk.then = func() {
+		for range 3 {
+			if _, err := other.Append(quiet, message.Message{Body: message.HumanNote{For: "planner", Message: strings.Repeat("long ", 4000)}}); err != nil {
+				t.Error(err)
+			}
+			if rotated, err := other.Rotate(quiet); err != nil || !rotated {
+				t.Errorf("rotated %v, %v", rotated, err)
+			}
+		}
+	}
+	if err := b.Checkpoint(quiet); err != nil {
+		t.Error(err)
+	}
+	if disk.then != nil {
+		t.Error("nothing was read back")
+	}
 }

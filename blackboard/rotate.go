@@ -37,12 +37,21 @@ func (b *Board) Rotate(ctx context.Context) (rotated bool, err error) {
 	if err != nil || !rotated {
 		return false, err
 	}
-	// The same file serves the cache; without it the archive does.
-	cached := b.path(CacheDir, cacheName(r.Seq-1))
-	if err := b.opts.FS.Link(b.archivePath(id), cached); err == nil {
-		b.prune(r.Seq - 1)
-	}
+	b.cacheArchived(id, r.Seq-1)
 	return true, b.rebase(b.archivePath(id))
+}
+
+// cacheArchived has the checkpoint in the archive serve the cache as well,
+// unless somebody writes there now; without it the archive does.
+func (b *Board) cacheArchived(id checkpoint.ID, seq uint64) {
+	lock := b.opts.FS.NewLock(b.path(RunDir, writeLockName))
+	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
+	if held, err := lock.TryLock(); err != nil || !held {
+		return
+	}
+	if err := b.opts.FS.Link(b.archivePath(id), b.path(CacheDir, cacheName(seq))); err == nil {
+		b.prune(seq)
+	}
 }
 
 // stateBytes is the size of the newest checkpoint.
