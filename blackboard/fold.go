@@ -123,29 +123,6 @@ func (x *tx) commit() {
 	x.s.SetHead("")
 }
 
-// account adds to the goal's active time: the time in which at least one of
-// its steps ran, without gaps in which nobody said anything.
-func (x *tx) account() {
-	if x.goal == "" {
-		return
-	}
-	before, running := x.s.meters.get(string(x.goal)), false
-	if now := x.meters.peek(string(x.goal)); now != nil {
-		running = now.Running > 0
-	}
-	ran := before != nil && before.Running > 0
-	if !ran && !running {
-		return
-	}
-	m := x.meters.edit(string(x.goal))
-	if ran && x.m.TS.After(before.LastActive) {
-		m.ActiveMS += min(x.m.TS.Sub(before.LastActive).Milliseconds(), ActiveGapMS)
-	}
-	if !ran || x.m.TS.After(before.LastActive) {
-		m.LastActive = x.m.TS
-	}
-}
-
 // effect is what messages of one type do to the state.
 type effect struct {
 	typ message.Type

@@ -204,7 +204,7 @@ type Goal struct {
 	Alignment []Alignment `json:"alignment_history,omitempty"` // one line a rescope, oldest first
 	Raised    []Raised    `json:"raised,omitempty"`            // discoveries and ambiguities, oldest first
 
-	ActiveMS   int64                  `json:"active_ms"`         // time in which at least one step ran; gaps over ActiveGapMS are not counted
+	ActiveMS   int64                  `json:"active_ms"`         // time in which at least one step ran
 	LastActive time.Time              `json:"last_active"`       // end of the time counted so far
 	Running    int                    `json:"running"`           // steps started and not ended
 	Cost       float64                `json:"cost"`              // US dollars spent
@@ -220,10 +220,6 @@ type Spend struct {
 	Cost     float64 `json:"cost"`
 	Reserved float64 `json:"reserved"` // by running steps
 }
-
-// ActiveGapMS bounds what one gap between two messages of a goal adds to its
-// active time: longer ones are a machine that slept or a board nobody served.
-const ActiveGapMS = 30_000
 
 // Agent is one registered process and what the log says of it.
 type Agent struct {
@@ -247,19 +243,20 @@ type ActivationKey struct {
 // Activation is a claimed activation and how it went.
 type Activation struct {
 	ActivationKey
-	Goal    message.GoalID  `json:"goal"`
-	Agent   message.AgentID `json:"agent"`
-	Marker  string          `json:"marker"`
-	Holder  message.Process `json:"holder"` // who spawns it
-	Try     int             `json:"try"`
-	Crashes int             `json:"crashes"` // ends with class crash or timeout
-	Kills   int             `json:"kills"`   // ends with class killed, lost or moved
-	Reserve float64         `json:"reserve"`
-	Started Ref             `json:"started"`
-	Ended   Ref             `json:"ended"` // zero while live
-	Class   string          `json:"class,omitempty"`
-	Exit    int             `json:"exit"`
-	Detail  string          `json:"detail,omitempty"` // what it said of its end
+	Goal     message.GoalID  `json:"goal"`
+	Agent    message.AgentID `json:"agent"`
+	Marker   string          `json:"marker"`
+	Holder   message.Process `json:"holder"` // who spawns it
+	Try      int             `json:"try"`
+	Crashes  int             `json:"crashes"` // ends with class crash or timeout
+	Kills    int             `json:"kills"`   // ends with class killed, lost or moved
+	Reserve  float64         `json:"reserve"`
+	Started  Ref             `json:"started"`
+	Ended    Ref             `json:"ended"`     // zero while live
+	ActiveMS int64           `json:"active_ms"` // the goal's active time when this try started
+	Class    string          `json:"class,omitempty"`
+	Exit     int             `json:"exit"`
+	Detail   string          `json:"detail,omitempty"` // what it said of its end
 }
 
 // Live tells whether the activation was started and not ended.

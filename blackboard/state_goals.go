@@ -84,6 +84,8 @@ func (s *State) Rules(goal message.GoalID) []string {
 type meter struct {
 	ActiveMS   int64                  `json:"active_ms"`
 	LastActive time.Time              `json:"last_active"`
+	Measured   time.Time              `json:"measured"`    // end of the last step that said how long it ran
+	MeasuredMS int64                  `json:"measured_ms"` // the active time then
 	Running    int                    `json:"running"`
 	Cost       float64                `json:"cost"`
 	Reserved   float64                `json:"reserved"`

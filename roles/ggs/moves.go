@@ -2,8 +2,10 @@ package ggs
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"orch/blackboard/message"
 )
@@ -117,7 +119,8 @@ func (s situation) fromBudget() string {
 	tried := s.tried()
 	advice := fmt.Sprintf("give it more rounds (--max-replans %d)", 2*p.MaxReplans)
 	if p.W2*float64(s.now().elapsedMS)/float64(p.TimeBudgetMS) > p.W1*float64(s.replans)/float64(p.MaxReplans) {
-		advice = "give it more time (--timeout)"
+		twice := time.Duration(2*max(s.now().elapsedMS, p.TimeBudgetMS)) * time.Millisecond
+		advice = fmt.Sprintf("give it more time (--timeout %.0fm)", math.Ceil(twice.Minutes()))
 	}
 	if tried == "" {
 		return advice

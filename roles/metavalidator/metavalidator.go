@@ -41,7 +41,8 @@ func Run(ctx context.Context, e *step.Env) error {
 	if g.Plan == nil || g.PlanRef.ID != e.Key.Cause || !complete {
 		return step.ErrMoved
 	}
-	r := roundOf(g, tasks, roles.ActiveMS(g, e.Clock.Now()))
+	began := e.Clock.Now()
+	r := roundOf(g, tasks, roles.ActiveMS(g, began))
 	if len(r.failed)+r.skipped > 0 {
 		return send(ctx, e, g, r.replan("")) // the gate: no model is asked
 	}
@@ -65,6 +66,7 @@ func Run(ctx context.Context, e *step.Env) error {
 		return err
 	}
 	r.verdicts = verdicts
+	r.elapsedMS += e.Clock.Now().Sub(began).Milliseconds()
 	for _, v := range verdicts {
 		e.Log("%s %s: %s", v.Verdict, v.Criterion, v.Evidence)
 		if !v.Passed() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -281,6 +282,31 @@ func TestNothingIsSaidAboutABranchThatMoved(t *testing.T) {
 		}
 		if s, r := summaries(w), requests(w); len(s)+len(r) > 0 {
 			t.Errorf("look %d: it said %v %v", looks+1, s, r)
+		}
+	}
+}
+
+func TestTheTimeOfTheLastJudgingIsPartOfTheGoals(t *testing.T) {
+	for name, pass := range map[string]bool{"accepted": true, "sent back": false} {
+		w := world(t)
+		w.Judge.Say = func(backend.JudgeInput) (backend.Judgement, error) {
+			w.Clock.Add(4 * time.Minute)
+			return backend.Judgement{Pass: pass, Evidence: "seen"}, nil
+		}
+		w.Dispatch([]message.Criterion{steptest.Weighed("t1")}, steptest.Task("a", steptest.Checked("c1", "fine")))
+		finish(t, w)
+		if err := w.Next(message.MetaValidator, Run); err != nil {
+			t.Fatal(err)
+		}
+		var elapsed int64
+		for _, r := range requests(w) {
+			elapsed = r.ElapsedMS
+		}
+		for _, s := range summaries(w) {
+			elapsed = s.ElapsedMS
+		}
+		if want := int64(len(w.Judge.Asked)) * (4 * time.Minute).Milliseconds(); elapsed < want || elapsed > want+1000 {
+			t.Errorf("%s: %d ms, of which %d were the judging", name, elapsed, want)
 		}
 	}
 }
