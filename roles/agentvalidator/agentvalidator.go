@@ -14,6 +14,7 @@ package agentvalidator
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -96,7 +97,7 @@ func firstFailed(verdicts []message.Verdict) *message.Verdict {
 func outcome(t blackboard.Task, verdicts []message.Verdict, status, reason string) message.SubTaskOutcome {
 	o := message.SubTaskOutcome{
 		SubtaskID: t.ID, ParentTaskID: t.ParentTaskID, Slot: t.Slot, Approach: t.Approach, Target: t.Target, Status: status,
-		Output: step.Cut(t.Result.Output, step.OutputBytes), Attempts: t.Attempt, CriteriaVerdicts: verdicts,
+		Output: step.Cut(produced(*t.Result, verdicts, status), step.OutputBytes), Attempts: t.Attempt, CriteriaVerdicts: verdicts,
 		GapTrajectory: t.Gaps, FailedCalls: t.FailedCalls,
 	}
 	if status != message.Failed {
@@ -113,4 +114,23 @@ func outcome(t blackboard.Task, verdicts []message.Verdict, status, reason strin
 		o.GapTrajectory = append(append([]message.Gap{}, t.Gaps...), gap)
 	}
 	return o
+}
+
+// produced is what a task hands on. When an attempt calls itself failed and
+// meets its criteria all the same, what was judged comes first: its own words
+// alone would read as if the task had failed.
+func produced(r message.ExecutionResult, verdicts []message.Verdict, status string) string {
+	if status != message.Matched || r.Status == message.Completed {
+		return r.Output
+	}
+	var b strings.Builder
+	b.WriteString("Judged after the attempt, every criterion is met:\n\n")
+	for _, v := range verdicts {
+		fmt.Fprintf(&b, "- %s: %s\n", v.Criterion, v.Evidence)
+	}
+	fmt.Fprintf(&b, "\nThe attempt itself had failed (%s)", r.Reason)
+	if out := strings.TrimSpace(r.Output); out != "" {
+		fmt.Fprintf(&b, " and said:\n\n%s", out)
+	}
+	return b.String()
 }

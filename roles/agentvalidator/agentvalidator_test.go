@@ -273,3 +273,18 @@ func TestAReviewOfAnOlderAttemptSaysNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAMatchedTaskDoesNotReadAsFailed(t *testing.T) {
+	w := steptest.New(t)
+	w.Verdicts["whole"] = check.Verdict{Pass: true, Evidence: "exit 0 ok all"}
+	w.Dispatch(nil, steptest.Task("a", steptest.Checked("the tests pass", "whole")))
+	reviewed(t, w, backend.Execution{Status: message.Failed, Reason: "go test: exit 1", Output: "--- FAIL: TestOnce"})
+	o := outcomes(w)[0]
+	if o.Status != message.Matched {
+		t.Fatalf("outcome %+v", o)
+	}
+	judged, said := strings.Index(o.Output, "exit 0 ok all"), strings.Index(o.Output, "--- FAIL: TestOnce")
+	if judged < 0 || said < judged || !strings.Contains(o.Output, "had failed (go test: exit 1)") {
+		t.Errorf("it hands on %q", o.Output)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"orch/roles/process"
 )
@@ -18,10 +17,7 @@ import (
 // DefaultWallMS bounds a check whose environment sets no limit.
 const DefaultWallMS = 10 * 60_000
 
-const (
-	outputBytes   = 1 << 20 // of a command, kept for matching
-	evidenceChars = 1000    // of what was seen, shown in a verdict
-)
+const outputBytes = 1 << 20 // of a command, kept for matching
 
 // Run runs the check.
 func Run(ctx context.Context, c Check, env Env) Verdict {
@@ -120,25 +116,6 @@ func (r *ran) trouble() (v Verdict, ok bool) {
 		return Verdict{Class: Environmental, Kind: KindNone, Evidence: "the command was ended by " + r.Signal + r.shown()}, false
 	}
 	return Verdict{}, true
-}
-
-// shown is the output as evidence: its end says most.
-func (r *ran) shown() string {
-	out := strings.TrimSpace(string(r.Output()))
-	if out == "" {
-		return ""
-	}
-	return "\n" + endOf(r.env.clean(out))
-}
-
-// endOf keeps the last characters of a text.
-func endOf(s string) string {
-	s = strings.ToValidUTF8(s, "�")
-	if n := utf8.RuneCountInString(s); n > evidenceChars {
-		r := []rune(s)
-		return "… " + string(r[n-evidenceChars:])
-	}
-	return s
 }
 
 func runCommand(ctx context.Context, c *Command, env Env) Verdict {
