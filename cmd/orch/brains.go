@@ -23,16 +23,21 @@ func (a *app) playbooks(root string) (*playbook.Backend, *playbook.Library, erro
 	if err != nil {
 		return nil, nil, &exitError{exitUsage, err}
 	}
+	b, err := a.playbookBackend(lib)
+	return b, lib, err
+}
+
+// playbookBackend makes a backend of playbooks that were read.
+func (a *app) playbookBackend(lib *playbook.Library) (*playbook.Backend, error) {
 	exe, err := executable()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
 	}
-	b, err := playbook.New(playbook.Options{Library: lib, Orch: exe, Home: home})
-	return b, lib, err
+	return playbook.New(playbook.Options{Library: lib, Orch: exe, Home: home})
 }
 
 // planOnce perceives and plans without a board, for a dry run.

@@ -54,6 +54,8 @@ func (d *display) lines(m message.Message) []string {
 		return d.outcome(b)
 	case message.ReplanRequest:
 		return d.replan(b)
+	case message.OutcomeSummary:
+		return append([]string{d.head("measured", oneLine(b.Summary, 100))}, d.verdicts(b.TaskVerdicts)...)
 	case message.PlanDirective:
 		return d.directive(b)
 	case message.GiveUp:

@@ -43,6 +43,7 @@ type later struct {
 type activity struct {
 	text  string
 	since time.Time
+	told  time.Duration // how long it had run when a line last said so
 }
 
 func newScreen(a *app) *screen {
@@ -50,26 +51,53 @@ func newScreen(a *app) *screen {
 		show: newDisplay(painting(a.out)), running: map[string]activity{}, stop: make(chan struct{})}
 }
 
-// start animates the bottom line until close.
+// start shows until close that there is work: on a terminal it animates the
+// bottom line, elsewhere a line now and then names what takes long.
 func (s *screen) start() {
-	if !s.tty {
+	if s.asJSON {
 		return
 	}
+	every := time.Second
+	if s.tty {
+		every = 120 * time.Millisecond
+	}
 	s.stopped.Go(func() {
-		tick := time.NewTicker(120 * time.Millisecond)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
-			case <-tick.C:
+			case now := <-tick.C:
 				s.mu.Lock()
 				s.frame++
 				s.draw()
+				s.still(now)
 				s.mu.Unlock()
 			case <-s.stop:
 				return
 			}
 		}
 	})
+}
+
+// longWork is after what time a step is named to who sees no bottom line; then
+// again whenever that has doubled, so that a long run fills no log.
+const longWork = time.Minute
+
+func (s *screen) still(now time.Time) {
+	if s.tty {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.running)) {
+		a := s.running[name]
+		ran := now.Sub(a.since)
+		if ran < max(longWork, 2*a.told) {
+			continue
+		}
+		a.told = ran
+		s.running[name] = a
+		// An output that can not be written to is noticed at the next message.
+		_ = s.lines([]string{s.show.head("working", fmt.Sprintf("%s, for %s", a.text, ran.Round(time.Second)))})
+	}
 }
 
 func (s *screen) close() {
@@ -187,7 +215,7 @@ func (s *screen) track(m message.Message) {
 		if id := message.TaskID(b.Subject); s.show.knows(id) {
 			why = s.show.name(id) // what is worked on says more than that it was due
 		}
-		s.running[string(b.Agent)] = activity{fmt.Sprintf("%s: %s", b.Agent, why), time.Now()}
+		s.running[string(b.Agent)] = activity{text: fmt.Sprintf("%s: %s", b.Agent, why), since: time.Now()}
 	case message.StepEnded:
 		delete(s.running, string(b.Agent))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"orch/blackboard/message"
 )
@@ -27,5 +28,29 @@ func TestTheBottomLineNamesTheTask(t *testing.T) {
 	}
 	if n := len([]rune(last)); n >= 80 || strings.Contains(last, "\n") {
 		t.Errorf("%d characters: %q", n, last)
+	}
+}
+
+// Who sees no bottom line is told of long work, less and less often.
+func TestLongWorkIsNamedWhereThereIsNoTerminal(t *testing.T) {
+	var out bytes.Buffer
+	s := &screen{out: &out, show: newDisplay(false), running: map[string]activity{}}
+	began := time.Now()
+	s.running["executor-1"] = activity{text: "executor-1: tests/rerun", since: began}
+	s.running["executor-2"] = activity{text: "executor-2: tests/late", since: began.Add(9 * time.Minute)}
+	for second := range 600 {
+		s.still(began.Add(time.Duration(second) * time.Second))
+	}
+	want := ""
+	for _, ran := range []string{"1m0s", "2m0s", "4m0s", "8m0s"} {
+		want += "working     executor-1: tests/rerun, for " + ran + "\n"
+	}
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	s.tty = true
+	s.still(began.Add(time.Hour))
+	if out.String() != want {
+		t.Error("a terminal has its bottom line")
 	}
 }

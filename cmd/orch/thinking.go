@@ -70,32 +70,42 @@ func (a *app) sayLimit(ctx context.Context, b *blackboard.Board, c supervisor.Cl
 
 // thinking puts together what a role of a goal thinks and acts with.
 func (a *app) thinking(cfg config.Config, in message.UserInput, role message.Role, m *choose.Meter, w agent.World) (thoughts, error) {
-	books, lib, err := a.playbooks(w.Workspace)
-	if err != nil {
-		return thoughts{}, err
-	}
-	t := thoughts{perceiver: books, planner: books, executor: books, merger: books, planned: playbook.Name}
 	chain := choose.Chain(cfg, in, role)
 	if len(chain) == 0 {
-		if _, err := lib.For(in.Playbook, in.Text); (err != nil || in.Profile == codeProfile) && len(choose.Chain(cfg, in, message.Planner)) > 0 {
-			t.perceiver = plainPerceiver{}
-		}
-		return t, nil
+		return a.byPlaybook(cfg, in, role, w.Workspace)
 	}
 	if role == message.Executor {
-		t.executor, err = a.executorOf(cfg, chain, m, w)
-		return t, err
+		acts, err := a.executorOf(cfg, chain, m, w)
+		return thoughts{executor: acts}, err
 	}
 	links, err := a.links(cfg, chain, w)
 	if err != nil {
-		return t, err
+		return thoughts{}, err
 	}
 	client := choose.NewClient(m, links)
 	mind, err := thinker.New(client, thinkerOptions(cfg))
 	if err != nil {
-		return t, fmt.Errorf("think as %s: %w", role, err)
+		return thoughts{}, fmt.Errorf("think as %s: %w", role, err)
 	}
-	t.perceiver, t.planner, t.judge, t.merger, t.planned = mind, mind, mind, mind, client.Model()
+	return thoughts{perceiver: mind, planner: mind, judge: mind, merger: mind, planned: client.Model()}, nil
+}
+
+// byPlaybook is thinking for a role that no model was chosen for. Only who
+// reads the person's words or plans needs the playbooks themselves: to read and
+// check all of them takes longer than the rest of a step's start.
+func (a *app) byPlaybook(cfg config.Config, in message.UserInput, role message.Role, root string) (thoughts, error) {
+	if role != message.Perceiver && role != message.Planner {
+		b, err := a.playbookBackend(&playbook.Library{})
+		return thoughts{executor: b, merger: b}, err
+	}
+	b, lib, err := a.playbooks(root)
+	if err != nil {
+		return thoughts{}, err
+	}
+	t := thoughts{perceiver: b, planner: b, planned: playbook.Name}
+	if _, err := lib.For(in.Playbook, in.Text); (err != nil || in.Profile == codeProfile) && len(choose.Chain(cfg, in, message.Planner)) > 0 {
+		t.perceiver = plainPerceiver{}
+	}
 	return t, nil
 }
 

@@ -66,6 +66,9 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tool
 			return backend.Execution{}, fmt.Errorf("%s of %s: %w", s.Name, a.Approach, err)
 		}
 		text := strings.TrimSpace(res.Output)
+		if res.Exit != 0 && s.ContinueOnError { // or the output of a task that is done reads as if it had failed
+			text = strings.TrimSpace(fmt.Sprintf("%s exited with %d, which it may; what counts was judged after it.\n\n%s", what(s), res.Exit, text))
+		}
 		outputs, ran = append(outputs, text), append(ran, what(s))
 		if s.Name == a.Output || a.Output == "" || a.Output == outputLast {
 			picked = text
