@@ -66,7 +66,7 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools backend.Tool
 			return backend.Execution{}, fmt.Errorf("%s of %s: %w", s.Name, a.Approach, err)
 		}
 		text := strings.TrimSpace(res.Output)
-		if res.Exit != 0 && s.ContinueOnError { // or the output of a task that is done reads as if it had failed
+		if res.Exit != 0 && res.Denied == "" && s.ContinueOnError { // or the output of a task that is done reads as if it had failed
 			text = strings.TrimSpace(fmt.Sprintf("%s exited with %d, which it may; what counts was judged after it.\n\n%s", what(s), res.Exit, text))
 		}
 		outputs, ran = append(outputs, text), append(ran, what(s))
