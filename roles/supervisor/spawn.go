@@ -46,6 +46,8 @@ type Processes struct {
 	Flags      []string             // global flags every step is given
 	Tells      []string             // further variables every step is given
 	Clock      Clock
+
+	noCgroup bool // for tests: steps are told by their marker alone
 }
 
 // Step runs `orch step` for a claim. The step's standard input is a pipe that
@@ -67,10 +69,17 @@ func (p *Processes) Step(ctx context.Context, c Claim) End {
 		Env: append(append(process.ScrubEnv(p.Env, p.keeps(c)...), p.Tells...), AgentEnv+"="+string(c.Agent),
 			FenceEnv+"="+strconv.FormatUint(uint64(c.Fence), 10), "ORCH_TRY="+strconv.Itoa(c.Try)),
 		WallMS: p.Limits.StepWallMS, GraceMS: p.Limits.GraceMS, Marker: process.Marker(c.Marker),
-		Stdout: &report, Stderr: log, FullBytes: 1 << 20,
+		Stdout: &report, Stderr: log, FullBytes: 1 << 20, NoCgroup: p.noCgroup,
 	})
+	e := endOf(r, report.Bytes())
+	if r.Signal != "" {
+		// Its guards are about to end what it had started: until then that would
+		// go on writing where is cleared up now.
+		e.Survivors += p.Sweep(c.Marker)
+		return e
+	}
 	p.clear(c.Marker)
-	return endOf(r, report.Bytes())
+	return e
 }
 
 func (p *Processes) keeps(c Claim) []string {

@@ -5,28 +5,38 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles"
 	"orch/roles/config"
 )
 
-// A step does what its environment says about specs, so a supervisor has to
-// hand the variable on, and nothing that is secret.
-func TestASupervisorHandsOnWhetherSpecsAreLookedFor(t *testing.T) {
+// stepping is a supervisor's processes whose steps are a shell script, and a
+// claim for one.
+func stepping(t *testing.T, script string, env ...string) (*Processes, Claim) {
+	t.Helper()
 	root := t.TempDir()
 	b, err := blackboard.Init(root, blackboard.Options{Identity: blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	script := filepath.Join(root, "orch")
-	text := "#!/bin/sh\nprintf '{\"detail\":\"%s %s\"}' \"$SKIP_SPEC_FILE_CHECK\" \"$MY_TOKEN\"\n"
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+	t.Cleanup(func() { b.Close() })
+	exe := filepath.Join(root, "orch")
+	if err := os.WriteFile(exe, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &Processes{Executable: script, Root: root, Board: b, Limits: config.Default().Limits, Env: []string{"PATH=" + os.Getenv("PATH"), "SKIP_SPEC_FILE_CHECK=true", "MY_TOKEN=x"}}
-	c := Claim{Agent: "planner-1", Marker: "m", Activation: roles.Activation{Goal: "g", Key: blackboard.ActivationKey{Role: message.Planner, Subject: "g"}}}
+	p := &Processes{Executable: exe, Root: root, Board: b, Limits: config.Default().Limits, Env: append(env, "PATH="+os.Getenv("PATH"))}
+	marker := uuid.NewString()
+	t.Cleanup(func() { p.Sweep(marker) })
+	return p, Claim{Agent: "planner-1", Marker: marker, Activation: roles.Activation{Goal: "g", Key: blackboard.ActivationKey{Role: message.Planner, Subject: "g"}}}
+}
+
+// A step does what its environment says about specs, so a supervisor has to
+// hand the variable on, and nothing that is secret.
+func TestASupervisorHandsOnWhetherSpecsAreLookedFor(t *testing.T) {
+	p, c := stepping(t, "printf '{\"detail\":\"%s %s\"}' \"$SKIP_SPEC_FILE_CHECK\" \"$MY_TOKEN\"\n", "SKIP_SPEC_FILE_CHECK=true", "MY_TOKEN=x")
 	if end := p.Step(t.Context(), c); end.Detail != "true " {
 		t.Errorf("the step saw %q: %+v", end.Detail, end)
 	}
