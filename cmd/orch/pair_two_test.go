@@ -45,9 +45,19 @@ func (r *orchRun) wait(t *testing.T) ran {
 	case <-time.After(runLimit):
 		_ = r.cmd.Process.Signal(syscall.SIGQUIT)
 		<-r.ended
-		t.Fatalf("it does not end\n%s\n%s", r.out.String(), r.errs.String())
+		t.Fatalf("it does not end\n%s\n%s\nits log ends:\n%s", r.out.String(), r.errs.String(), r.lastWords())
 	}
 	return ran{r.cmd.ProcessState.ExitCode(), r.out.String(), r.errs.String()}
+}
+
+// lastWords are the last messages on the board, to see what it waits for.
+func (r *orchRun) lastWords() string {
+	raw, err := os.ReadFile(filepath.Join(r.cmd.Dir, ".orch", "log.jsonl"))
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return strings.Join(lines[max(0, len(lines)-40):], "\n")
 }
 
 // fine fails unless it ended well, and without a word of warning.

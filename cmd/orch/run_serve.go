@@ -73,10 +73,10 @@ func (a *app) follow(b *session, s *screen, g blackboard.Goal, head uint64) func
 	ctx, cancel := context.WithCancel(context.Background())
 	s.start()
 	done := make(chan error, 1)
-	shown := make(chan uint64, 64)
+	more := make(chan struct{}, 1) // there after something was shown, until it is looked at
 	go func() {
-		defer close(shown)
-		done <- a.show(ctx, b, s, g, head, shown)
+		defer close(more)
+		done <- a.show(ctx, b, s, g, head, more)
 	}()
 	return func() error {
 		defer cancel()
@@ -84,20 +84,19 @@ func (a *app) follow(b *session, s *screen, g blackboard.Goal, head uint64) func
 		if err := b.View(ctx, func(st *blackboard.State) error { last, _ = st.Head(); return nil }); err != nil {
 			return err
 		}
-		for seq := range shown {
-			if seq >= last {
+		for s.shown() < last {
+			if _, goesOn := <-more; !goesOn {
 				break
 			}
 		}
 		cancel()
-		for range shown {
-		}
+		err := <-done
 		s.close()
-		return <-done
+		return err
 	}
 }
 
-func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal, head uint64, shown chan<- uint64) error {
+func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal, head uint64, more chan<- struct{}) error {
 	for m, err := range b.Watch(ctx, g.InputRef.Seq) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -116,9 +115,8 @@ func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal
 			return err
 		}
 		select {
-		case shown <- m.Seq:
-		case <-ctx.Done():
-			return nil
+		case more <- struct{}{}:
+		default:
 		}
 	}
 	return nil

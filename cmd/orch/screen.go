@@ -145,6 +145,13 @@ func (s *screen) reached(seq uint64) error {
 	return s.showLater()
 }
 
+// shown is the last message that was shown.
+func (s *screen) shown() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
+}
+
 func (s *screen) showLater() error {
 	for len(s.later) > 0 && s.later[0].seq <= s.seen {
 		show := s.later[0].show
