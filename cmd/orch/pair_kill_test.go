@@ -27,9 +27,8 @@ func pairKills() int {
 }
 
 // killsPerGoal bounds how often one goal is hit, so that a wrong end is known
-// to come from few kills. Whose agent is killed has crashed, and a step is tried
-// again 5 s later, then 10, 20, …: a sixth time would take the run beyond runLimit.
-const killsPerGoal = 5
+// to come from few kills.
+const killsPerGoal = 10
 
 func TestCodingRunsKilledAtRandomMomentsEndTheSame(t *testing.T) {
 	t.Parallel()
