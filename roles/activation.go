@@ -255,13 +255,22 @@ func waitMS(a blackboard.Activation, p Policy) int64 {
 	case message.EndAgain, message.EndMoved:
 		return p.AgainMS
 	case message.EndCrash, message.EndTimeout:
-		wait := p.BackoffMS
-		for range a.Crashes - 1 {
-			if wait *= 2; wait >= p.BackoffMaxMS {
-				return p.BackoffMaxMS
-			}
+		return p.backoffMS(a.Crashes)
+	case message.EndKilled:
+		if a.Kills > p.CrashLimit { // whoever ends it may be there to stay
+			return p.backoffMS(a.Kills - p.CrashLimit)
 		}
-		return wait
 	}
 	return 0 // ended from outside: nothing is wrong with it
+}
+
+// backoffMS is the wait after the nth end in a row.
+func (p Policy) backoffMS(n int) int64 {
+	wait := p.BackoffMS
+	for range n - 1 {
+		if wait *= 2; wait >= p.BackoffMaxMS {
+			return p.BackoffMaxMS
+		}
+	}
+	return wait
 }

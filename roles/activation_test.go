@@ -143,7 +143,8 @@ func TestTriesAreBoundedAndSpaced(t *testing.T) {
 		"two crashes":               {was(key, message.EndTimeout, 2, 0), true, 10_000},
 		"too many crashes":          {was(key, message.EndCrash, 3, 0), false, 0},
 		"interrupted":               {was(key, message.EndInterrupted, 0, 0), true, 0},
-		"killed":                    {was(key, message.EndKilled, 0, 4), true, 0},
+		"killed":                    {was(key, message.EndKilled, 0, 3), true, 0},
+		"killed again and again":    {was(key, message.EndKilled, 0, 4), true, 5_000},
 		"lost":                      {was(key, message.EndLost, 0, 1), true, 0},
 		"killed too often":          {was(key, message.EndKilled, 0, 5), false, 0},
 	} {

@@ -174,6 +174,38 @@ func TestAFaultOfAThinkingAgent(t *testing.T) {
 	}
 }
 
+// Somebody ends an agent: that is no attempt, no verdict and no crash of it.
+// The step is started again, as often as limits.kills says.
+func TestAKilledAgentIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	for role, ways := range map[message.Role][]string{
+		message.Executor: {"exec", "acp", "json"}, message.Planner: {"exec"}, message.AgentValidator: {"acp"}, message.Perceiver: {"json"},
+	} {
+		for _, way := range ways {
+			t.Run(fmt.Sprintf("%s %s", role, way), func(t *testing.T) {
+				t.Parallel()
+				root, pids := agentProject(t, role, way, "killed", "corrections: 0, kills: 2")
+				r := orch(t, root, "run", "--max-replans", "1", "--strict", "greet me")
+				nobodyLeft(t, pids)
+				r.want(t, 4, "ended from outside")
+				nothingAccepted(t, root, r)
+				all := ended(t, root, role)
+				if len(all) != 2 {
+					t.Errorf("%d steps, want 2", len(all))
+				}
+				for _, e := range all {
+					if e.Class != message.EndKilled || !strings.Contains(e.Detail, "from outside") {
+						t.Errorf("ended as %s: %s", e.Class, e.Detail)
+					}
+				}
+				if tried := bodies[message.ExecutionResult](t, root, "ExecutionResult"); role == message.Executor && len(tried) > 0 {
+					t.Errorf("counted as an attempt: %+v", tried)
+				}
+			})
+		}
+	}
+}
+
 // An agent whose account is used up: the run stays up and starts nobody, and
 // Ctrl-C leaves nothing behind.
 func TestALimitOfAnAgentIsWaitedFor(t *testing.T) {

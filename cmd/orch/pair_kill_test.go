@@ -57,6 +57,28 @@ func TestCodingRunsKilledAtRandomMomentsEndTheSame(t *testing.T) {
 	t.Logf("%d kills in %d goals: %v", h.total(), goals, h.killed)
 }
 
+// An agent that somebody ends is no fault of its coder: it is started again, in
+// the same worktree, and does not use up what a coder may fail.
+func TestACoderWhoseAgentIsKilledGoesOn(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "code: {test_command: sh check.sh}\nlimits: {crashes: 2}\n")
+	p.plan("sh check.sh", task("only"))
+	p.script("coder/only.sh", "echo again >> tries\ncase $(wc -l < tries) in 1) kill -9 $$ ;; 2) kill -9 $PPID ;; esac\n[ $(wc -l < tries) = 3 ] || exit 1\nrm tries\n"+p.read("coder/default.sh"))
+	if r := p.run("print names"); r.code != 0 {
+		t.Fatalf("exit %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	var ends []any
+	for _, e := range p.messages("StepEnded") {
+		if e["role"] == "coder" {
+			ends = append(ends, e["class"])
+		}
+	}
+	if got := fmt.Sprint(ends); got != "[killed killed done]" {
+		t.Errorf("its steps ended as %s", got)
+	}
+	p.clean()
+}
+
 // newKilledPair is six tasks: one waits for another, two do not fit together,
 // one is sent back once. What its scripts come to does not depend on how often
 // they were cut off, nor on the order of the tasks.

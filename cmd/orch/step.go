@@ -16,6 +16,7 @@ import (
 	"orch/blackboard/message"
 	"orch/roles"
 	"orch/roles/agentvalidator"
+	"orch/roles/backend/model"
 	"orch/roles/coder"
 	"orch/roles/codereviewer"
 	"orch/roles/executor"
@@ -172,6 +173,9 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	if stopped := env.meter.Stopped(); stopped != nil && err != nil {
 		err = fmt.Errorf("%w: %w", step.ErrWaits, stopped)
 	}
+	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Kind == model.Killed {
+		err = fmt.Errorf("%w: %w", step.ErrKilled, failed)
+	}
 	r := supervisor.Report{Spent: env.meter.Spent(), Needs: env.meter.Needs()}
 	if needs := mendFirst(err); needs != "" {
 		r.Needs, err = cmp.Or(r.Needs, needs), fmt.Errorf("%w: %w", step.ErrWaits, err)
@@ -179,7 +183,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	r.Usage, r.Cost = env.meter.Total()
 	if err != nil {
 		r.Detail = err.Error()
-		r.Moved = errors.Is(err, step.ErrMoved)
+		r.Moved, r.Killed = errors.Is(err, step.ErrMoved), errors.Is(err, step.ErrKilled)
 	}
 	if derr := deregister(b, c.Agent, "the step ended"); derr != nil {
 		a.warn(derr)

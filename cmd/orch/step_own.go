@@ -68,6 +68,8 @@ func classOf(err error) string {
 		return message.EndDone
 	case errors.Is(err, step.ErrMoved):
 		return message.EndMoved
+	case errors.Is(err, step.ErrKilled):
+		return message.EndKilled
 	case step.ExitCode(err) == step.ExitAgain:
 		return message.EndAgain
 	}

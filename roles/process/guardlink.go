@@ -87,11 +87,14 @@ func (g *guardLink) read() (guardReport, bool) {
 	return rep, ok
 }
 
+// errNoReport is why a result is not the command's own.
+var errNoReport = errors.New("the guard ended without a report")
+
 // into puts the guard's report in place of the guard's own exit status.
 func (rep guardReport) into(res *Result, made bool, program string) {
 	if !made {
 		if res.Err == nil && !res.Ended() {
-			res.Err = errors.New("the guard ended without a report")
+			res.Err = errNoReport
 		}
 		return
 	}

@@ -36,7 +36,7 @@ func Run(ctx context.Context, s Spec) Result {
 	if err := ctx.Err(); err != nil {
 		return Result{Exit: -1, Canceled: true, Err: &StartError{Program: s.Argv[0], Err: err}}
 	}
-	began := time.Now()
+	began, oomBefore := time.Now(), oomKills()
 	r := &running{spec: s, marker: uniqueMarker(s.Marker), ended: make(chan struct{}), flood: make(chan struct{}, 1)}
 	if err := r.start(); err != nil {
 		r.discard()
@@ -44,6 +44,9 @@ func Run(ctx context.Context, s Spec) Result {
 	}
 	why := r.watch(ctx, began)
 	res := r.finish(why)
+	if res.Killed() { // unless it was for want of memory
+		res.OutOfMem = oomKills() != oomBefore
+	}
 	res.DurationMS = time.Since(began).Milliseconds()
 	return res
 }

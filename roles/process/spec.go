@@ -62,11 +62,12 @@ type Spec struct {
 // Err set and Exit -1.
 type Result struct {
 	Exit       int    // exit code; -1 when ended by a signal or not started
-	Signal     string // name of the signal that ended it, such as SIGKILL
+	Signal     string // name of the signal that ended it, or its guard, such as SIGKILL
 	TimedOut   bool   // ended for WallMS
 	Idle       bool   // ended for IdleMS
 	Flooded    bool   // ended for MaxOutputBytes
 	Canceled   bool   // ended because the context was done
+	OutOfMem   bool   // it was ended by a signal, and the kernel ended something for want of memory meanwhile
 	DurationMS int64
 
 	Head        []byte // first half of KeepBytes of the interleaved output
@@ -95,6 +96,23 @@ func (r Result) OK() bool {
 
 // Ended tells whether Run ended the command, and not the command itself.
 func (r Result) Ended() bool { return r.TimedOut || r.Idle || r.Flooded || r.Canceled }
+
+// Killed tells whether somebody else ended the command: a person, or a system
+// that shuts down. A kernel without memory may have meant the command itself,
+// which then is no stranger's doing. A shell that lost its command to a signal
+// tells so by its exit code.
+func (r Result) Killed() bool {
+	if r.Ended() || r.OutOfMem {
+		return false
+	}
+	switch r.Signal {
+	case "":
+		return r.Exit == 128+9 || r.Exit == 128+15
+	case "SIGKILL", "SIGTERM", "SIGINT", "SIGHUP":
+		return true
+	}
+	return false // of its own making, such as SIGSEGV
+}
 
 // Why says in a few words why Run ended the command; empty when it did not.
 func (r Result) Why() string {

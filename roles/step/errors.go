@@ -21,6 +21,10 @@ var ErrMoved = errors.New("the board no longer asks for this step")
 // account it could think with is used up. Nothing it did counts against it.
 var ErrWaits = errors.New("the step waits")
 
+// ErrKilled is returned when somebody else ended what the step ran. Nothing it
+// did counts against it.
+var ErrKilled = errors.New("ended from outside")
+
 // Exit codes of a step.
 const (
 	ExitDone  = 0
@@ -34,7 +38,7 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitDone
-	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.As(err, &drift),
+	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.Is(err, ErrKilled), errors.As(err, &drift),
 		errors.Is(err, context.Canceled):
 		return ExitAgain
 	}

@@ -32,7 +32,8 @@ type Report struct {
 	Spent  []message.Spent `json:"spent,omitempty"` // by model
 	Needs  string          `json:"needs,omitempty"` // what a person must mend first
 	Detail string          `json:"detail,omitempty"`
-	Moved  bool            `json:"moved,omitempty"` // the board no longer asks for it
+	Moved  bool            `json:"moved,omitempty"`  // the board no longer asks for it
+	Killed bool            `json:"killed,omitempty"` // somebody else ended what it ran
 }
 
 // Processes spawns steps as processes of this program.
@@ -119,6 +120,8 @@ func endOf(r process.Result, report []byte) End {
 		e.Class = message.EndDone
 	case r.Exit == 42 && said.Moved:
 		e.Class = message.EndMoved
+	case r.Exit == 42 && said.Killed:
+		e.Class = message.EndKilled
 	case r.Exit == 42:
 		e.Class = message.EndAgain
 	default:

@@ -371,16 +371,17 @@ func TestHowAProcessEndedIsClassified(t *testing.T) {
 		class  string
 		detail string
 	}{
-		"done":           {process.Result{}, report, message.EndDone, "said"},
-		"again":          {process.Result{Exit: 42}, nil, message.EndAgain, ""},
-		"moved":          {process.Result{Exit: 42}, []byte(`{"moved":true}`), message.EndMoved, ""},
-		"crash":          {process.Result{Exit: 1, Tail: []byte("a\nerror: b\n")}, nil, message.EndCrash, "error: b"},
-		"crash, said":    {process.Result{Exit: 1, Tail: []byte("x")}, report, message.EndCrash, "said"},
-		"killed":         {process.Result{Exit: -1, Signal: "SIGKILL"}, nil, message.EndKilled, "SIGKILL"},
-		"wall":           {process.Result{Exit: -1, Signal: "SIGTERM", TimedOut: true}, nil, message.EndTimeout, "time limit reached"},
-		"stopped by us":  {process.Result{Exit: -1, Signal: "SIGTERM", Canceled: true}, nil, message.EndInterrupted, ""},
-		"did not start":  {process.Result{Exit: -1, Err: errors.New("no")}, nil, message.EndCrash, "no"},
-		"garbage report": {process.Result{}, []byte("hello"), message.EndDone, ""},
+		"done":             {process.Result{}, report, message.EndDone, "said"},
+		"again":            {process.Result{Exit: 42}, nil, message.EndAgain, ""},
+		"moved":            {process.Result{Exit: 42}, []byte(`{"moved":true}`), message.EndMoved, ""},
+		"its agent killed": {process.Result{Exit: 42}, []byte(`{"killed":true,"detail":"said"}`), message.EndKilled, "said"},
+		"crash":            {process.Result{Exit: 1, Tail: []byte("a\nerror: b\n")}, nil, message.EndCrash, "error: b"},
+		"crash, said":      {process.Result{Exit: 1, Tail: []byte("x")}, report, message.EndCrash, "said"},
+		"killed":           {process.Result{Exit: -1, Signal: "SIGKILL"}, nil, message.EndKilled, "SIGKILL"},
+		"wall":             {process.Result{Exit: -1, Signal: "SIGTERM", TimedOut: true}, nil, message.EndTimeout, "time limit reached"},
+		"stopped by us":    {process.Result{Exit: -1, Signal: "SIGTERM", Canceled: true}, nil, message.EndInterrupted, ""},
+		"did not start":    {process.Result{Exit: -1, Err: errors.New("no")}, nil, message.EndCrash, "no"},
+		"garbage report":   {process.Result{}, []byte("hello"), message.EndDone, ""},
 	} {
 		e := endOf(c.r, c.report)
 		if e.Class != c.class || e.Detail != c.detail {

@@ -147,6 +147,8 @@ func (a *acpAgent) prompt(f frame) {
 		fmt.Print(`{"jsonrpc":"2.0","method":"sess`)
 		fmt.Fprintln(os.Stderr, "panic: something is nil")
 		os.Exit(2)
+	case "killed":
+		endSelf()
 	case "noresult":
 		a.text("all done")
 		os.Exit(0)

@@ -34,6 +34,7 @@ var modes = map[string]string{
 	"silent":       "says nothing, for ever",
 	"hang":         "begins, then says nothing, for ever, and ignores signals",
 	"crash":        "dies in the middle of an event",
+	"killed":       "is ended with SIGKILL by somebody else",
 	"quiet":        "exits with 0 and says nothing",
 	"noresult":     "works, exits with 0, never sends its terminal event",
 	"chatty":       "many events that nobody knows, then ok",
@@ -170,6 +171,8 @@ func (a *agent) play(mode string) {
 		fmt.Print(`{"type":"assist`)
 		fmt.Fprintln(os.Stderr, "panic: something is nil")
 		os.Exit(2)
+	case "killed":
+		endSelf()
 	case "chatty":
 		w := bufio.NewWriter(os.Stdout)
 		for i := range 20_000 {
@@ -302,4 +305,12 @@ func leave() {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// endSelf ends it as somebody else would.
+func endSelf() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Kill() // there is nobody to tell
+	}
+	forever()
 }

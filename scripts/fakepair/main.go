@@ -29,6 +29,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +37,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"orch/blackboard/message"
 	"orch/roles/socket"
@@ -90,8 +92,19 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fakepair:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// exitCode is 1, or what a shell exits with whose command was ended by a signal.
+func exitCode(err error) int {
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		if ws, ok := ended.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			return 128 + int(ws.Signal())
+		}
+	}
+	return 1
 }
 
 // say sends a message to the step, past what orch note would let through.

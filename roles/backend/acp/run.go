@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,6 +241,8 @@ func (r *run) failure(p process.Result, talked error) error {
 	said := strings.TrimSpace(r.stderr.String())
 	var refused *protocol.RequestError
 	switch {
+	case p.Killed() && !s.Done:
+		return name(&model.Error{Kind: model.Killed, Detail: cmp.Or(p.Signal, fmt.Sprintf("exit %d", p.Exit)) + ", from outside"})
 	case p.Err != nil:
 		return r.opt.NotStarted(p.Err, s.Usage)
 	case s.Done && s.Failed != "":

@@ -177,7 +177,7 @@ var mute = map[string]bool{"silent": true, "hang": true, "limit-retry": true, "l
 // The outcome of every way to fail, and that none takes long.
 func TestFailures(t *testing.T) {
 	all := map[string]model.Kind{
-		"silent": model.Idle, "hang": model.Idle, "crash": model.Ended, "quiet": model.Ended, "noresult": model.Ended,
+		"silent": model.Idle, "hang": model.Idle, "crash": model.Ended, "killed": model.Killed, "quiet": model.Ended, "noresult": model.Ended,
 		"flood": model.TooLarge, "limit": model.Limit, "limit-retry": model.Limit, "auth": model.Auth,
 		"overloaded": model.Overloaded, "server": model.Server, "error": model.Ended, "empty": model.Unreadable, "lies-on-term": model.Idle,
 		"limit-open": model.Limit, "forbidden": model.Auth, "unreachable": model.Unreachable, "babble": model.Ended, "huge": model.TooLarge, "wrong": "",

@@ -80,6 +80,9 @@ func (c *Client) Complete(ctx context.Context, req model.Request) (model.Respons
 		}
 		c.meter.failed(l.Entry, l.Client.Model(), err)
 		if c.inner || ctx.Err() != nil || !c.meter.after(err, l.Entry) {
+			if !c.inner {
+				err = c.meter.givenUp(err)
+			}
 			return got, err
 		}
 		errs = append(errs, err)
@@ -141,11 +144,12 @@ func NewExecutor(m *Meter, links []Acting) *Executor { return &Executor{m, links
 // Execute does one attempt. An entry that failed for a reason that another
 // would not have hands the attempt on.
 func (x *Executor) Execute(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
-	return inTurn(ctx, x.meter, len(x.links), func(i int) (Entry, bool) { return x.links[i].Entry, x.links[i].Metered },
+	done, err := inTurn(ctx, x.meter, len(x.links), func(i int) (Entry, bool) { return x.links[i].Entry, x.links[i].Metered },
 		func(i int) (backend.Execution, message.Usage, *float64, error) {
 			done, err := x.links[i].Executor.Execute(ctx, in, tools)
 			return done, done.Usage, done.Cost, err
 		})
+	return done, x.meter.givenUp(err)
 }
 
 // inTurn lets the first free entry do something whole. An entry that failed

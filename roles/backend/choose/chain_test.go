@@ -98,6 +98,7 @@ func TestWhatAFailureMeans(t *testing.T) {
 		"a wrong key, the other is silent": {a: []any{fails(model.Auth)}, b: []any{fails(model.Idle)}, kind: model.Idle, pauses: "acct-a"},
 		"garbage is not handed on":         {a: []any{fails(model.Malformed)}, b: []any{"b"}, kind: model.Malformed},
 		"neither is a refusal":             {a: []any{fails(model.Refused)}, b: []any{"b"}, kind: model.Refused},
+		"nor after a kill from outside":    {a: []any{fails(model.Killed)}, b: []any{"b"}, waits: true, kind: model.Killed},
 		"nor what is too large":            {a: []any{fails(model.TooLarge)}, b: []any{"b"}, kind: model.TooLarge},
 	} {
 		w := newBench(t, c.a, c.b)
@@ -223,6 +224,7 @@ func TestExecutorsTakeOver(t *testing.T) {
 		"the first":              {&actor{done: backend.Execution{Output: "a", Cost: &usd}}, &actor{}, "a", false, 0.5},
 		"a limit":                {&actor{err: fails(model.Limit)}, &actor{done: backend.Execution{Output: "b", Cost: &usd}}, "b", false, 0.5},
 		"limits":                 {&actor{err: fails(model.Limit)}, &actor{err: fails(model.Limit)}, "", true, 0},
+		"ended from outside":     {&actor{err: fails(model.Killed)}, &actor{done: backend.Execution{Output: "b"}}, "", true, 0},
 		"a fault of what it did": {&actor{err: errors.New("broken")}, &actor{done: backend.Execution{Output: "b"}}, "", false, 0},
 	} {
 		w := newBench(t, nil, nil)

@@ -183,7 +183,7 @@ func (m *Meter) after(err error, e Entry) (next bool) {
 	}
 	reason := failure.Error()
 	switch {
-	case failure.Kind == model.Cancelled:
+	case failure.Kind == model.Cancelled, failure.Kind == model.Killed:
 		return false
 	case failure.Kind == model.Limit:
 		m.pause(e.Account(), failure.Until, reason)
@@ -193,6 +193,17 @@ func (m *Meter) after(err error, e Entry) (next bool) {
 	}
 	m.Log("%s: %s", e.Name, reason)
 	return true
+}
+
+// givenUp is what a failure is that no other entry is tried for. That somebody
+// ended an agent says nothing about what it was asked: the step stops, and is
+// started again.
+func (m *Meter) givenUp(err error) error {
+	var failure *model.Error
+	if errors.As(err, &failure) && failure.Kind == model.Killed {
+		return m.stop(fmt.Errorf("%w: %w", ErrWaits, err), "")
+	}
+	return err
 }
 
 // exhausted decides what it means that the last entry of a chain failed. A

@@ -95,7 +95,7 @@ func (r *run) do(ctx context.Context, c cli.Call, stdin string) (cli.Result, err
 		linger.Stop()
 	}
 	_ = lines.Close() // never fails
-	if !p.Ended() && p.Signal == "" && p.Err == nil {
+	if !p.Ended() && !p.Killed() && p.Signal == "" && p.Err == nil {
 		r.answerFile(c, parser)
 		parser.Exit(p.Exit)
 	}
@@ -173,6 +173,8 @@ func shown(argv []string, prompt string) []string {
 func (r *run) failure(p process.Result, stderr string, dropped int) error {
 	s := r.seen
 	switch {
+	case p.Killed() && !s.Done:
+		return r.kind(model.Killed, ending(p)+", from outside")
 	case p.Err != nil:
 		return r.opt.NotStarted(p.Err, s.Usage)
 	case p.TimedOut || p.Idle || p.Flooded:
@@ -230,6 +232,8 @@ func (r *run) cutShort(p process.Result, stderr string) error {
 
 func ending(p process.Result) string {
 	switch {
+	case p.Signal != "" && p.OutOfMem:
+		return p.Signal + ", while memory ran out"
 	case p.Signal != "":
 		return p.Signal
 	case p.Canceled:

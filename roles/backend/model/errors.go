@@ -24,6 +24,7 @@ const (
 	BadRequest  Kind = "bad-request" // 400, 404: configuration, such as an unknown model
 	Refused     Kind = "refused"     // the model declined
 	Ended       Kind = "ended"       // an agent process ended without its result event
+	Killed      Kind = "killed"      // somebody else ended the agent's process
 	Cancelled   Kind = "cancelled"   // the caller's context ended; Cause is its error
 )
 
@@ -73,7 +74,7 @@ func (e *Error) Hint() string {
 // without anybody changing anything.
 func (e *Error) Passing() bool {
 	switch e.Kind {
-	case Limit, Overloaded, Server, Unreachable, Idle, Ended:
+	case Limit, Overloaded, Server, Unreachable, Idle, Ended, Killed:
 		return true
 	}
 	return false
