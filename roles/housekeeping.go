@@ -26,14 +26,19 @@ type Ledger interface {
 // runs; awakeMS is the time this machine has been awake since Policy.Boot.
 //
 // Any supervisor may append them, in order; the board refuses what another one
-// has said already.
+// has said already. A dead step is closed after its claim was taken back: once it
+// is closed nobody knows any more that the claim was its, and the lease would have
+// to be waited for if who says this died in between.
 func Housekeeping(s Ledger, p Policy, alive func(message.Process) bool, now time.Time, awakeMS int64) []message.Message {
-	h := keeper{s: s, p: p, alive: alive, now: now, awakeMS: awakeMS, working: map[message.AgentID]bool{}, planning: map[message.GoalID]bool{}}
-	h.lostSteps()
+	h := keeper{s: s, p: p, alive: alive, now: now, awakeMS: awakeMS, working: map[message.AgentID]string{}, planning: map[message.GoalID]bool{}}
+	lost := h.lostSteps()
 	h.lapsedClaims()
+	h.abandonedReviews()
+	for _, a := range lost {
+		h.close(a)
+	}
 	h.orphanedDrafts()
 	h.deadAgents()
-	h.abandonedReviews()
 	h.sprint()
 	h.staleCheckpoint()
 	for _, g := range s.OpenGoals() {
@@ -49,8 +54,8 @@ type keeper struct {
 	now     time.Time
 	awakeMS int64
 
-	working  map[message.AgentID]bool // agents of steps that still live
-	planning map[message.GoalID]bool  // goals with a living planner step
+	working  map[message.AgentID]string // what the agents of living steps work on
+	planning map[message.GoalID]bool    // goals with a living planner step
 	out      []message.Message
 }
 
@@ -61,22 +66,27 @@ func (h *keeper) say(goal message.GoalID, subject string, cause message.ID, body
 	return &h.out[len(h.out)-1]
 }
 
-// lostSteps closes activations nobody sees through any more: neither the
+// lostSteps are the activations nobody sees through any more: neither the
 // process that spawned the step nor the step itself runs.
-func (h *keeper) lostSteps() {
+func (h *keeper) lostSteps() (lost []blackboard.Activation) {
 	for _, a := range h.s.LiveActivations() {
-		if h.runs(a.Holder) || h.runs(h.stepProcess(a)) {
-			h.working[a.Agent] = true
-			if a.Role == message.Planner {
-				h.planning[a.Goal] = true
-			}
+		if !h.runs(a.Holder) && !h.runs(h.stepProcess(a)) {
+			lost = append(lost, a)
 			continue
 		}
-		h.say(a.Goal, a.Subject, a.Cause, message.StepEnded{
-			Role: a.Role, Subject: a.Subject, Cause: a.Cause, Agent: a.Agent, Exit: -1, Class: message.EndLost,
-			Detail: "neither the step nor its supervisor runs any more", DurationMS: max(0, h.now.Sub(a.Started.TS).Milliseconds()),
-		})
+		h.working[a.Agent] = a.Subject
+		if a.Role == message.Planner {
+			h.planning[a.Goal] = true
+		}
 	}
+	return lost
+}
+
+func (h *keeper) close(a blackboard.Activation) {
+	h.say(a.Goal, a.Subject, a.Cause, message.StepEnded{
+		Role: a.Role, Subject: a.Subject, Cause: a.Cause, Agent: a.Agent, Exit: -1, Class: message.EndLost,
+		Detail: "neither the step nor its supervisor runs any more", DurationMS: max(0, h.now.Sub(a.Started.TS).Milliseconds()),
+	})
 }
 
 // stepProcess is the process that registered for this try; zero if none has.
@@ -104,24 +114,29 @@ func (h *keeper) lapsedClaims() {
 
 func (h *keeper) whyLapsed(t blackboard.Task) string {
 	switch {
-	case h.working[t.Agent] || h.runs(t.Step):
+	case h.worksOn(t.Agent, t) || h.runs(t.Step):
 		return ""
 	case t.Step.PID != 0:
 		return "the process that held it is gone"
 	case h.expired(t.Lease):
 		return "the lease ended and no process holds it"
-	case h.wasStep(t.Agent):
+	case h.wasStep(t.Agent, t):
 		return "the step that held it is gone"
 	}
 	return ""
 }
 
-// wasStep tells whether an agent's claim came with an activation that was just
-// found dead, so that its lease need not be waited for.
-func (h *keeper) wasStep(agent message.AgentID) bool {
+// worksOn tells whether a living step of the agent is about the task.
+func (h *keeper) worksOn(agent message.AgentID, t blackboard.Task) bool {
+	return h.working[agent] == string(t.ID)
+}
+
+// wasStep tells whether an agent's claim of a task came with an activation that
+// was just found dead, so that its lease need not be waited for.
+func (h *keeper) wasStep(agent message.AgentID, t blackboard.Task) bool {
 	for _, a := range h.s.LiveActivations() {
-		if a.Agent == agent {
-			return !h.working[agent]
+		if a.Agent == agent && a.Subject == string(t.ID) {
+			return !h.worksOn(agent, t)
 		}
 	}
 	return false
@@ -149,7 +164,7 @@ func (h *keeper) orphanedDrafts() {
 
 func (h *keeper) deadAgents() {
 	for _, a := range h.s.Agents() {
-		if a.Process.PID == 0 || h.working[a.ID] || h.alive(a.Process) {
+		if a.Process.PID == 0 || h.working[a.ID] != "" || h.alive(a.Process) {
 			continue
 		}
 		h.say("", string(a.ID), "", message.Deregistered{Agent: a.ID, Reason: "its process is gone"})

@@ -80,13 +80,13 @@ func questionsOf(t blackboard.Task, kind string) []string {
 func (h *keeper) abandonedReviews() {
 	for t := range h.s.Tasks(blackboard.ReadyForReview) {
 		r := t.Review
-		if r.Reviewer == "" || h.working[r.Reviewer] {
+		if r.Reviewer == "" || h.worksOn(r.Reviewer, t) {
 			continue
 		}
 		if a, ok := h.s.Agent(r.Reviewer); ok && h.runs(a.Process) {
 			continue
 		}
-		if !h.wasStep(r.Reviewer) && !h.expired(r.Lease) {
+		if !h.wasStep(r.Reviewer, t) && !h.expired(r.Lease) {
 			continue
 		}
 		h.say(t.Goal, string(t.ID), t.ResultRef.ID, message.ReviewReleased{Task: t.ID, Fence: r.Fence, Reason: "the reviewer is gone"})

@@ -54,7 +54,7 @@ func TestHousekeepingClosesOnlyWhatIsDead(t *testing.T) {
 	}{
 		"supervisor and step dead": {
 			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}},
-			"StepEnded/a LeaseLapsed/a",
+			"LeaseLapsed/a StepEnded/a",
 		},
 		"supervisor alive": {
 			board{activations: []blackboard.Activation{running(message.Executor, "a", living)}, tasks: []blackboard.Task{held}}, "",
@@ -64,15 +64,18 @@ func TestHousekeepingClosesOnlyWhatIsDead(t *testing.T) {
 		},
 		"an older process with the agent's name does not count": {
 			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}, agents: registered(living, 19)},
-			"StepEnded/a LeaseLapsed/a",
+			"LeaseLapsed/a StepEnded/a",
 		},
 		"both registered and dead": {
 			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{stepped}, agents: registered(deadStep, 21)},
-			"StepEnded/a LeaseLapsed/a Deregistered/executor-1",
+			"LeaseLapsed/a StepEnded/a Deregistered/executor-1",
 		},
 		"a claim whose step was closed before": {board{tasks: []blackboard.Task{stepped}}, "LeaseLapsed/a"},
-		"a claim by hand":                      {board{tasks: []blackboard.Task{held}}, ""},
-		"drafts of a dead planner":             {board{tasks: []blackboard.Task{draft, byHand}}, "DraftVoided/d"},
+		"a claim of a task that its agent's step is not about": {
+			board{activations: []blackboard.Activation{running(message.Executor, "b", living)}, tasks: []blackboard.Task{stepped}}, "LeaseLapsed/a",
+		},
+		"a claim by hand":          {board{tasks: []blackboard.Task{held}}, ""},
+		"drafts of a dead planner": {board{tasks: []blackboard.Task{draft, byHand}}, "DraftVoided/d"},
 		"drafts of a planner found dead now": {
 			board{activations: []blackboard.Activation{running(message.Planner, "g", deadHolder)}, tasks: []blackboard.Task{draft}},
 			"StepEnded/g DraftVoided/d",

@@ -20,8 +20,8 @@ func (s *Supervisor) housekeep(ctx context.Context) error {
 }
 
 // Housekeep does one pass and returns what it said. Processes of lost steps are
-// ended before the step is declared lost, so that nobody works on a task that is
-// given to another. What was found dead is declared so only if it is still what was looked at: by
+// ended before anything is said, so that nobody works on a task that is given
+// to another. What was found dead is declared so only if it is still what was looked at: by
 // then another supervisor may have started it anew, under the same name.
 func (s *Starter) Housekeep(ctx context.Context, p Spawner) (said []message.Message, err error) {
 	var due []message.Message
@@ -35,11 +35,13 @@ func (s *Starter) Housekeep(ctx context.Context, p Spawner) (said []message.Mess
 	if err != nil {
 		return nil, fmt.Errorf("look for what is left over: %w", err)
 	}
-	for _, m := range due {
+	for i, m := range due {
 		if lost, ok := m.Body.(message.StepEnded); ok {
 			lost.Survivors = p.Sweep(found.markers[lost.Agent])
-			m.Body = lost
+			due[i].Body = lost
 		}
+	}
+	for _, m := range due {
 		done, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 			if !found.same(st, m.Body) {
 				return message.Message{}, errClosed

@@ -1,6 +1,10 @@
 package supervisor
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"orch/blackboard"
@@ -80,5 +84,68 @@ func expectAlive(t *testing.T, s *Starter, c Claim) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Whoever closes a step may be killed after each of its words. The next one
+// gives the task back at once: no lease has to be waited for.
+func TestAStepWhoseClosingIsCutOffHoldsNothing(t *testing.T) {
+	for name, closes := range map[string]func(*world, *Starter, Claim) error{
+		"its supervisor": func(w *world, dead *Starter, c Claim) error {
+			return dead.End(w.t.Context(), c, End{Exit: -1, Class: message.EndKilled})
+		},
+		"another supervisor": func(w *world, _ *Starter, _ Claim) error {
+			_, err := w.starter(2).Housekeep(w.t.Context(), &spawner{dead: []int{1}})
+			return err
+		},
+	} {
+		w := newWorld(t)
+		dead := w.starter(1)
+		w.plan(dead)
+		c, err := dead.Start(t.Context(), w.due(dead)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		claimed := len(w.lines())
+		if err := closes(w, dead, c); err != nil {
+			t.Fatal(err)
+		}
+		all := w.lines()
+		if len(all) < claimed+2 {
+			t.Fatalf("%s said %d words", name, len(all)-claimed)
+		}
+		for n := claimed; n <= len(all); n++ {
+			w.root = t.TempDir()
+			w.write(all[:n])
+			s := w.starter(3)
+			if _, err := s.Housekeep(t.Context(), &spawner{dead: []int{1, 2}}); err != nil {
+				t.Fatal(err)
+			}
+			if due := w.due(s); len(due) != 1 || due[0].Key != c.Activation.Key {
+				t.Errorf("%s cut off after %d of %d words: due %v", name, n-claimed, len(all)-claimed, due)
+			}
+		}
+	}
+}
+
+// lines are the messages of the log.
+func (w *world) lines() []string {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.root, ".orch", "log.jsonl"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(raw)))
+}
+
+// write makes a log of messages.
+func (w *world) write(lines []string) {
+	w.t.Helper()
+	dir := filepath.Join(w.root, ".orch")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "log.jsonl"), []byte(strings.Join(lines, "")), 0o644); err != nil {
+		w.t.Fatal(err)
 	}
 }

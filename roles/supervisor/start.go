@@ -169,10 +169,15 @@ type End struct {
 const NeedsPerson = "needs-you"
 
 // End closes a claim. A claim that somebody else closed already stays as it is.
-// What keeps the step from being started at once is said before its end.
+// What keeps the step from being started at once is said before its end, and its
+// task is given back before it: of a step that has ended nobody knows what it
+// held, so that the lease would have to be waited for if this were cut off in between.
 func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	k := c.Activation.Key
 	if err := s.hold(ctx, c, e); err != nil {
+		return err
+	}
+	if err := s.release(ctx, c, e.Class); err != nil {
 		return err
 	}
 	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
@@ -187,7 +192,7 @@ func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	if err != nil && !errors.Is(err, errClosed) {
 		return fmt.Errorf("close step %s on %s: %w", k.Role, k.Subject, err)
 	}
-	return s.release(ctx, c, e.Class)
+	return nil
 }
 
 // hold suspends the goal of a step that a person must help first.

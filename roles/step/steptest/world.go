@@ -247,7 +247,6 @@ func (w *World) Env(a roles.Activation, agent message.AgentID, fence message.Fen
 func (w *World) End(a roles.Activation, e *step.Env, class string) {
 	w.T.Helper()
 	exit := map[string]int{message.EndDone: 0, message.EndAgain: 42}[class]
-	w.say(a, 0, message.StepEnded{Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: e.Agent, Exit: exit, Class: class})
 	var held bool
 	w.View(func(s *blackboard.State) {
 		t, ok := s.Task(message.TaskID(a.Key.Subject))
@@ -256,6 +255,7 @@ func (w *World) End(a roles.Activation, e *step.Env, class string) {
 	if held {
 		w.say(a, e.Fence, message.Released{Task: e.Task(), Agent: e.Agent, Fence: e.Fence, Reason: class})
 	}
+	w.say(a, 0, message.StepEnded{Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: e.Agent, Exit: exit, Class: class})
 }
 
 // Runner is a role's Run.
