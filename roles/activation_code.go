@@ -3,6 +3,7 @@ package roles
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -209,19 +210,18 @@ func IsCode(g blackboard.Goal) bool { return g.Input.Profile == "code" }
 // MergeDue lists the tasks whose approved commit is to be merged: one whose
 // merge was begun and not ended first, then the oldest approval. There is one
 // integration branch, so they are merged one after the other.
+//
+// A task is not merged before the steps of its coder and reviewers have ended:
+// whoever sees a step through looks, before it says that the step has ended, at
+// what the step did to the branch, and can name it. Steps on other tasks are
+// not waited for; while there is work there is always one. Whatever becomes of
+// a step, its end comes as a StepEnded.
 func MergeDue(s Ledger) []blackboard.Task {
-	if braked(s.Brakes()) {
-		return nil
-	}
 	var due []blackboard.Task
-	for t := range s.Tasks(blackboard.Approved) {
-		if t.For != message.Coder {
-			continue
+	for t, steps := range approved(s) {
+		if len(steps) == 0 || t.Review.Merge != nil {
+			due = append(due, t)
 		}
-		if g, ok := s.Goal(t.Goal); t.Goal != "" && (!ok || g.Status != blackboard.GoalOpen) {
-			continue
-		}
-		due = append(due, t)
 	}
 	begun := func(t blackboard.Task) int {
 		if t.Review.Merge != nil {
@@ -233,4 +233,42 @@ func MergeDue(s Ledger) []blackboard.Task {
 		return cmp.Or(cmp.Compare(begun(a), begun(b)), cmp.Compare(a.OutcomeRef.Seq, b.OutcomeRef.Seq))
 	})
 	return due
+}
+
+// MergeHeldBy lists the steps that must end before tasks that are approved can be merged.
+func MergeHeldBy(s Ledger) (steps []blackboard.Activation) {
+	for t, of := range approved(s) {
+		if t.Review.Merge == nil {
+			steps = append(steps, of...)
+		}
+	}
+	return steps
+}
+
+// approved yields the approved tasks of coders that may be merged as far as
+// brakes and goals go, with the steps of coders and reviewers on each that have
+// not ended.
+func approved(s Ledger) iter.Seq2[blackboard.Task, []blackboard.Activation] {
+	return func(yield func(blackboard.Task, []blackboard.Activation) bool) {
+		if braked(s.Brakes()) {
+			return
+		}
+		steps := map[string][]blackboard.Activation{}
+		for _, a := range s.LiveActivations() {
+			if a.Role == message.Coder || a.Role == message.CodeReviewer {
+				steps[a.Subject] = append(steps[a.Subject], a)
+			}
+		}
+		for t := range s.Tasks(blackboard.Approved) {
+			if t.For != message.Coder {
+				continue
+			}
+			if g, ok := s.Goal(t.Goal); t.Goal != "" && (!ok || g.Status != blackboard.GoalOpen) {
+				continue
+			}
+			if !yield(t, steps[string(t.ID)]) {
+				return
+			}
+		}
+	}
 }

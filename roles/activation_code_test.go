@@ -336,6 +336,60 @@ func TestMergeOrder(t *testing.T) {
 	}
 }
 
+// A merge has the last word about what is on the branch, so it comes after the
+// looks at the branch that end the steps of the task.
+func TestAMergeWaitsForTheStepsOfItsTask(t *testing.T) {
+	step := func(role message.Role, subject string, ended bool) blackboard.Activation {
+		a := blackboard.Activation{ActivationKey: blackboard.ActivationKey{Role: role, Subject: subject, Cause: "c"}, Goal: "g",
+			Agent: message.AgentID(role + "-1"), Started: ref("s", 20)}
+		if ended {
+			a.Ended = ref("e", 21)
+		}
+		return a
+	}
+	at := func(seq uint64) func(*blackboard.Task) {
+		return func(t *blackboard.Task) { t.OutcomeRef = ref("verdict", seq) }
+	}
+	begun := func(t *blackboard.Task) { t.Review.Merge = &message.MergeStarting{} }
+	for name, c := range map[string]struct {
+		first []func(*blackboard.Task)
+		steps []blackboard.Activation
+		due   string
+		held  string
+	}{
+		"nobody is at work": {nil, nil, "first second", ""},
+		"its coder":         {nil, []blackboard.Activation{step(message.Coder, "first", false)}, "second", "first:coder-1"},
+		"its reviewer":      {nil, []blackboard.Activation{step(message.CodeReviewer, "first", false)}, "second", "first:code-reviewer-1"},
+		"both": {nil, []blackboard.Activation{step(message.Coder, "first", false), step(message.CodeReviewer, "first", false)}, "second",
+			"first:coder-1 first:code-reviewer-1"},
+		"one of both":            {nil, []blackboard.Activation{step(message.Coder, "first", false), step(message.CodeReviewer, "first", true)}, "second", "first:coder-1"},
+		"both have ended":        {nil, []blackboard.Activation{step(message.Coder, "first", true), step(message.CodeReviewer, "first", true)}, "first second", ""},
+		"another task's coder":   {nil, []blackboard.Activation{step(message.Coder, "third", false)}, "first second", ""},
+		"nobody who looks at it": {nil, []blackboard.Activation{step(message.Planner, "first", false)}, "first second", ""},
+		"a merge that was begun": {[]func(*blackboard.Task){begun}, []blackboard.Activation{step(message.Coder, "first", false)}, "first second", ""},
+	} {
+		b := codeBoard(codeTask("first", blackboard.Approved, append(c.first, at(20))...), codeTask("second", blackboard.Approved, at(30)), codeTask("third", blackboard.Claimed))
+		b.activations = c.steps
+		var due, held []string
+		for _, t := range MergeDue(b) {
+			due = append(due, string(t.ID))
+		}
+		for _, a := range MergeHeldBy(b) {
+			held = append(held, a.Subject+":"+string(a.Agent))
+		}
+		if got := strings.Join(due, " "); got != c.due {
+			t.Errorf("%s: due %q, want %q", name, got, c.due)
+		}
+		if got := strings.Join(held, " "); got != c.held {
+			t.Errorf("%s: held by %q, want %q", name, got, c.held)
+		}
+		b.goals[0].Status = blackboard.GoalSuspended
+		if got := MergeHeldBy(b); len(got) > 0 {
+			t.Errorf("%s: of a suspended goal held by %v", name, got)
+		}
+	}
+}
+
 func TestDeadReviewersGiveBack(t *testing.T) {
 	reviewed := codeTask("a", blackboard.ReadyForReview, func(t *blackboard.Task) {
 		t.ResultRef, t.Review.Reviewer, t.Review.Fence = ref("submitted", 12), "code-reviewer-1", 4

@@ -20,6 +20,17 @@ type flow struct {
 	now   time.Time
 	n     int
 	steps map[blackboard.ActivationKey]int
+	open  []flowStep // steps that have said what they came to and have not ended
+}
+
+// flowStep is a step whose process still runs: orch looks at the branch before
+// it says that the step has ended.
+type flowStep struct {
+	of    Activation
+	agent message.AgentID
+	fence message.Fence
+	class string
+	pid   int
 }
 
 func (f *flow) say(m message.Message) error {
@@ -75,7 +86,7 @@ func (f *flow) begin(a Activation) (agent message.AgentID, fence message.Fence, 
 	}
 	was, _ := f.s.Activation(a.Key)
 	f.must(message.Message{From: message.Supervisor, Goal: a.Goal, Subject: a.Key.Subject, Cause: a.Key.Cause, Body: message.StepStarting{
-		Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: agent, Try: was.Try + 1, Marker: "m"}})
+		Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: agent, Try: was.Try + 1, Marker: "m", Holder: message.Process{PID: f.n + 1}}})
 	t, _ := f.s.Task(message.TaskID(a.Key.Subject))
 	switch a.Key.Role {
 	case message.Coder:
@@ -91,12 +102,39 @@ func (f *flow) begin(a Activation) (agent message.AgentID, fence message.Fence, 
 	return agent, fence, true
 }
 
-func (f *flow) end(a Activation, agent message.AgentID, class string) {
-	f.must(message.Message{From: message.Supervisor, Goal: a.Goal, Subject: a.Key.Subject, Cause: a.Key.Cause,
-		Body: message.StepEnded{Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: agent, Class: class}})
+// end closes a step, and gives back what it still holds.
+func (f *flow) end(r flowStep) {
+	k := r.of.Key
+	f.must(message.Message{From: message.Supervisor, Goal: r.of.Goal, Subject: k.Subject, Cause: k.Cause,
+		Body: message.StepEnded{Role: k.Role, Subject: k.Subject, Cause: k.Cause, Agent: r.agent, Class: r.class}})
+	t, ok := f.s.Task(message.TaskID(k.Subject))
+	switch {
+	case !ok:
+	case k.Role == message.Coder && t.Status == blackboard.Claimed && t.Fence == r.fence:
+		f.must(message.Message{From: message.Supervisor, Body: message.Released{Task: t.ID, Agent: r.agent, Fence: r.fence}})
+	case k.Role == message.CodeReviewer && t.Review.Reviewer == r.agent && t.Review.Fence == r.fence:
+		f.must(message.Message{From: message.Supervisor, Body: message.ReviewReleased{Task: t.ID, Fence: r.fence}})
+	}
 }
 
-// do runs one activation with some outcome.
+// endOne ends one of the steps that still run, or lets it die with whoever was
+// to say so: then housekeeping does.
+func (f *flow) endOne() {
+	i := rapid.IntRange(0, len(f.open)-1).Draw(f.T, "ends")
+	r := f.open[i]
+	f.open = slices.Delete(f.open, i, i+1)
+	if !f.chance(20) {
+		f.end(r)
+	}
+}
+
+// alive tells which processes still run.
+func (f *flow) alive(p message.Process) bool {
+	return slices.ContainsFunc(f.open, func(r flowStep) bool { return r.pid == p.PID })
+}
+
+// do runs one activation with some outcome. Coders and reviewers may end later
+// than they say what they came to.
 func (f *flow) do(a Activation) {
 	agent, fence, ok := f.begin(a)
 	if !ok {
@@ -112,13 +150,13 @@ func (f *flow) do(a Activation) {
 	case message.Planner:
 		f.plan(a)
 	}
-	f.end(a, agent, class)
-	if t, ok := f.s.Task(id); ok && t.Status == blackboard.Claimed {
-		f.must(message.Message{From: message.Supervisor, Body: message.Released{Task: id, Agent: agent, Fence: fence}})
+	started, _ := f.s.Activation(a.Key)
+	r := flowStep{of: a, agent: agent, fence: fence, class: class, pid: started.Holder.PID}
+	if (a.Key.Role == message.Coder || a.Key.Role == message.CodeReviewer) && f.chance(50) {
+		f.open = append(f.open, r)
+		return
 	}
-	if t, ok := f.s.Task(id); ok && a.Key.Role == message.CodeReviewer && t.Review.Reviewer == agent {
-		f.must(message.Message{From: message.Supervisor, Body: message.ReviewReleased{Task: id, Fence: fence}})
-	}
+	f.end(r)
 }
 
 func (f *flow) code(id message.TaskID, agent message.AgentID, fence message.Fence) string {
@@ -193,6 +231,19 @@ func (f *flow) plan(a Activation) {
 	f.must(message.Message{From: message.Planner, Goal: "g", Body: message.Rescoped{Task: t.ID, SupersededBy: []message.TaskID{fresh.ID}, RescopeReason: "cut wrong", Alignment: "same"}})
 }
 
+// merges are the tasks that may be merged: all that are approved, except while
+// a coder's or reviewer's step on them has not ended.
+func (f *flow) merges() []blackboard.Task {
+	due := MergeDue(f.s)
+	for t := range f.s.Tasks(blackboard.Approved) {
+		atWork := slices.ContainsFunc(f.s.LiveActivations(), func(a blackboard.Activation) bool { return a.Subject == string(t.ID) })
+		if isDue := slices.ContainsFunc(due, func(d blackboard.Task) bool { return d.ID == t.ID }); isDue == atWork {
+			f.Fatalf("%s is approved; a step on it lives: %v; its merge is due: %v", t.ID, atWork, isDue)
+		}
+	}
+	return due
+}
+
 func (f *flow) merge(t blackboard.Task) {
 	f.must(message.Message{From: message.Supervisor, Body: message.MergeStarting{Task: t.ID, From: "a", To: "b"}})
 	if f.chance(25) {
@@ -209,13 +260,17 @@ func TestEveryCodingGoalComesToItsEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFlow(rt)
 		for range 3_000 {
-			for _, m := range Housekeeping(f.s, f.p, nobody, f.now, 0) {
+			for _, m := range Housekeeping(f.s, f.p, f.alive, f.now, 0) {
 				if _, suspends := m.Body.(message.CheckpointReached); suspends {
 					rt.Fatalf("the goal is stuck: %+v", m.Body)
 				}
 				f.must(m)
 			}
-			if merges := MergeDue(f.s); len(merges) > 0 && f.chance(70) {
+			if len(f.open) > 0 && f.chance(30) {
+				f.endOne()
+				continue
+			}
+			if merges := f.merges(); len(merges) > 0 && f.chance(70) {
 				f.merge(merges[0])
 				continue
 			}
@@ -236,6 +291,9 @@ func TestEveryCodingGoalComesToItsEnd(t *testing.T) {
 }
 
 func (f *flow) settled() {
+	if len(f.open) > 0 {
+		f.Fatalf("it is judged while %v are at work", f.open)
+	}
 	g, _ := f.s.Goal("g")
 	for _, t := range f.s.PlanTasks(g) {
 		switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/integrator"
 	"orch/roles/workspace"
@@ -145,5 +146,61 @@ func TestWorktreesOfEndedTasksAreTidied(t *testing.T) {
 	}
 	if _, err := os.Stat(other); err != nil {
 		t.Errorf("a directory of a goal the board does not know is gone: %v", err)
+	}
+}
+
+// What is approved while its coder or reviewer is still at work is merged once
+// they have ended, however they ended, and not before.
+func TestAMergeFollowsTheEndOfTheSteps(t *testing.T) {
+	for _, class := range []string{message.EndDone, message.EndCrash, message.EndLost} {
+		t.Run(class, func(t *testing.T) {
+			b := workspacetest.New(t)
+			step := func(role message.Role, body func(message.Role, message.AgentID) message.Body) {
+				t.Helper()
+				m := message.Message{From: message.Supervisor, To: message.All, Goal: "g", Subject: "t", Cause: "c", Body: body(role, message.AgentID(role+"-7"))}
+				if _, err := b.Board.Append(t.Context(), m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, role := range []message.Role{message.Coder, message.CodeReviewer} {
+				step(role, func(role message.Role, agent message.AgentID) message.Body {
+					return message.StepStarting{Role: role, Subject: "t", Cause: "c", Agent: agent, Try: 1, Marker: "m-" + string(role)}
+				})
+			}
+			end := func(role message.Role, agent message.AgentID) message.Body {
+				return message.StepEnded{Role: role, Subject: "t", Cause: "c", Agent: agent, Class: class}
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			looked, merged := make(chan struct{}, 9), make(chan struct{}, 9)
+			i := integratorOf(b, passes)
+			i.Merged = func(context.Context, message.Message) { merged <- struct{}{} }
+			i.Unmoved = func(context.Context, blackboard.Task) (bool, error) {
+				looked <- struct{}{}
+				return true, nil
+			}
+			if err := i.All(ctx); err != nil { // with both at work nothing is to be done
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- i.Serve(ctx) }()
+			step(message.Coder, end)
+			if len(looked) > 0 || b.Merged() > 0 {
+				t.Error("it is merged while its reviewer is at work")
+			}
+			step(message.CodeReviewer, end)
+			select {
+			case <-merged:
+			case err := <-ended:
+				t.Fatalf("it ended before the merge: %v", err)
+			}
+			stop()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("it ended with %v", err)
+			}
+			if len(looked) != 1 || b.Merged() != 1 {
+				t.Errorf("%d looks and %d merges, want one of each", len(looked), b.Merged())
+			}
+		})
 	}
 }
