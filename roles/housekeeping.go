@@ -70,7 +70,7 @@ func (h *keeper) say(goal message.GoalID, subject string, cause message.ID, body
 // process that spawned the step nor the step itself runs.
 func (h *keeper) lostSteps() (lost []blackboard.Activation) {
 	for _, a := range h.s.LiveActivations() {
-		if !h.runs(a.Holder) && !h.runs(h.stepProcess(a)) {
+		if !Attended(h.s, a, h.alive) {
 			lost = append(lost, a)
 			continue
 		}
@@ -89,12 +89,12 @@ func (h *keeper) close(a blackboard.Activation) {
 	})
 }
 
-// stepProcess is the process that registered for this try; zero if none has.
-func (h *keeper) stepProcess(a blackboard.Activation) message.Process {
-	if agent, ok := h.s.Agent(a.Agent); ok && agent.Since.Seq >= a.Started.Seq {
-		return agent.Process
-	}
-	return message.Process{}
+// Attended tells whether anybody still sees a step through: the process that
+// spawned it, or the one that registered for this try. alive is as in Housekeeping.
+func Attended(s Ledger, a blackboard.Activation, alive func(message.Process) bool) bool {
+	agent, ok := s.Agent(a.Agent)
+	own := ok && agent.Since.Seq >= a.Started.Seq && agent.Process.PID != 0 && alive(agent.Process)
+	return own || a.Holder.PID != 0 && alive(a.Holder)
 }
 
 func (h *keeper) runs(p message.Process) bool { return p.PID != 0 && h.alive(p) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,8 +190,45 @@ func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 	if len(drift) == 0 {
 		return nil
 	}
-	why := fmt.Sprintf("the main checkout changed while %s worked on %s: %s. If that was you: orch resume", c.Agent, c.Activation.Key.Subject, strings.Join(drift, "; "))
-	return errors.Join(g.stop(ctx, c.Activation.Key.Cause, why), g.keep(now))
+	k := c.Activation.Key
+	atWork, err := g.atWork(ctx, "worked on", blackboard.Activation{ActivationKey: k, Agent: c.Agent})
+	if err != nil {
+		return fmt.Errorf("look who changed the main checkout: %w", err)
+	}
+	why := fmt.Sprintf("the main checkout changed while %s: %s. If that was you: orch resume", atWork, strings.Join(drift, "; "))
+	return errors.Join(g.stop(ctx, k.Cause, why), g.keep(now))
+}
+
+// atWork names the coders and reviewers whose steps have not ended, coders
+// first, and those of its arguments; empty if there is none. Whoever ended
+// before was looked at then, so of this goal it was one of them.
+func (g *checkoutGuard) atWork(ctx context.Context, verb string, also ...blackboard.Activation) (string, error) {
+	steps := also
+	err := g.board.View(ctx, func(s *blackboard.State) error {
+		for _, a := range s.LiveActivations() {
+			known := slices.ContainsFunc(also, func(b blackboard.Activation) bool { return a.ActivationKey == b.ActivationKey })
+			if !known && (a.Role == message.Coder || a.Role == message.CodeReviewer) {
+				steps = append(steps, a)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(steps) == 0 {
+		return "", err
+	}
+	slices.SortFunc(steps, func(a, b blackboard.Activation) int {
+		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Subject, b.Subject)) // "coder" is after "code-reviewer"
+	})
+	names := make([]string, len(steps))
+	for i, a := range steps {
+		names[i] = fmt.Sprintf("%s on %s", a.Agent, a.Subject)
+	}
+	names[0] = fmt.Sprintf("%s %s %s", steps[0].Agent, verb, steps[0].Subject)
+	last := len(names) - 1
+	if last == 0 {
+		return names[0], nil
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last], nil
 }
 
 // lookAtBranch compares where the integration branch is with where it was,
@@ -208,6 +246,13 @@ func (g *checkoutGuard) lookAtBranch(ctx context.Context, cause message.ID, befo
 	}
 	if at == asMerged || at == g.last.Refs[g.project.ref] {
 		return "", nil
+	}
+	atWork, err := g.atWork(ctx, "works on")
+	if err != nil {
+		return "", fmt.Errorf("look who moved the integration branch: %w", err)
+	}
+	if atWork != "" {
+		before += ", while " + atWork
 	}
 	drift = fmt.Sprintf("%s is at %.12s, where no merge of this goal put it, and %s. If that was you: orch resume", strings.TrimPrefix(g.project.ref, "refs/heads/"), at, before)
 	now := g.last

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles"
 	"orch/roles/config"
 	"orch/roles/integrator"
 	"orch/roles/process"
@@ -24,7 +26,9 @@ func newIntegrate(a *app) *cobra.Command {
 		Use: "integrate", Short: "merge what reviewers approved (orch run does this by itself)", Args: cobra.NoArgs,
 		Long: `Merge approved tasks of --profile code into the integration branch, oldest
 approval first, until interrupted. Only one process merges at a time; a second
-one waits for its turn.`,
+one waits for its turn. A task is merged after the steps of its coder and its
+reviewer have ended. With --once, work that waits for that ends it with exit 42;
+where nobody sees such a step through any more, it names the command that does.`,
 		Example: "  orch integrate --once",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
@@ -33,7 +37,7 @@ one waits for its turn.`,
 				ctx, cancel = untilEOF(ctx, a.in)
 				defer cancel()
 			}
-			return a.integrate(ctx, once)
+			return a.integrate(ctx, once, attached)
 		},
 	}
 	c.Flags().BoolVar(&once, "once", false, "merge what is approved now, and stop")
@@ -44,7 +48,7 @@ one waits for its turn.`,
 	return c
 }
 
-func (a *app) integrate(ctx context.Context, once bool) error {
+func (a *app) integrate(ctx context.Context, once, attached bool) error {
 	root, err := a.root()
 	if err != nil {
 		return err
@@ -74,12 +78,50 @@ func (a *app) integrate(ctx context.Context, once bool) error {
 		return err
 	}
 	if once {
-		return i.All(ctx)
+		if err := i.All(ctx); err != nil {
+			return err
+		}
+	}
+	held, err := heldBack(ctx, b)
+	switch {
+	case err != nil:
+		return err
+	case once && held != nil:
+		return &exitError{exitAgain, held}
+	case once:
+		return nil
+	case held != nil && !attached:
+		a.warn(held)
 	}
 	if err := i.Serve(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return nil
+}
+
+// heldBack says which approved work waits for the end of a step, and what to
+// do about that; nil if none does.
+func heldBack(ctx context.Context, b *blackboard.Board) (held, err error) {
+	alive := (&supervisor.Processes{}).Alive
+	err = b.View(ctx, func(s *blackboard.State) error {
+		for _, step := range roles.MergeHeldBy(s) {
+			lost := !roles.Attended(s, step, alive)
+			if held != nil && !lost {
+				continue
+			}
+			what := fmt.Errorf("%s is approved, and waits for the step of %s on it to end", step.Subject, step.Agent)
+			if lost {
+				held = hinted{what, strings.TrimSpace("nobody sees that step through any more: orch run --continue " + string(step.Goal))}
+				break
+			}
+			held = hinted{what, "once it has ended: orch integrate --once"}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look what waits to be merged: %w", err)
+	}
+	return held, nil
 }
 
 func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config.Config) (*integrator.Integrator, error) {
