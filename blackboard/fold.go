@@ -73,6 +73,7 @@ func (x *tx) work() error {
 	}
 	x.settle()
 	x.account()
+	x.closeBill()
 	return nil
 }
 

@@ -116,6 +116,9 @@ func (x *tx) taskSpec(b message.TaskSpec) error {
 		return x.refuse("raw_input is not what the person wrote, byte for byte")
 	}
 	g.Spec, g.SpecRef = &b, x.ref
+	if b.Declarative {
+		g.Bill = x.openBill()
+	}
 	x.beginRound(g)
 	return nil
 }

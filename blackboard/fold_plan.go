@@ -181,7 +181,7 @@ func (x *tx) planRejected(b message.PlanRejected) error {
 	g.PlanCause = x.ref
 	if len(g.PlanRejected) == maxPlanAttempts {
 		g.PlanCause = Ref{}
-		g.Rounds = appended(g.Rounds, Round{Ref: x.ref, PlanFailure: &b})
+		g.Rounds = appended(g.Rounds, Round{Ref: x.ref, PlanFailure: &b, Bill: x.openBill()})
 	}
 	return nil
 }

@@ -403,12 +403,34 @@ func checkGoals(rt *rapid.T, s *State) {
 		case (g.Status == GoalSuspended) != (g.Suspended != nil):
 			rt.Fatalf("%s is %s, suspension %v", g.ID, g.Status, g.Suspended)
 		}
+		checkBills(rt, s, g)
 		if g.Status == GoalEnded {
 			for t := range s.TasksOf(g.ID) {
 				if !t.Status.Terminal() && t.Status != Approved {
 					rt.Fatalf("%s ended with %s %s", g.ID, t.ID, t.Status)
 				}
 			}
+		}
+	}
+}
+
+// checkBills: what the controller waits for is a step of its goal that lives,
+// and what it waited for is part of what the goal cost.
+func checkBills(rt *rapid.T, s *State, g Goal) {
+	bills := map[string]Bill{"the goal": g.Bill}
+	for i, r := range g.Rounds {
+		bills[fmt.Sprintf("round %d", i+1)] = r.Bill
+	}
+	for where, b := range bills {
+		a, known := s.Activation(b.Step)
+		switch {
+		case b.Cost > g.Cost || b.ActiveMS > g.ActiveMS:
+			rt.Fatalf("%s has %+v on its bill of %g and %d ms", where, b, g.Cost, g.ActiveMS)
+		case !b.Open():
+		case b != g.bill():
+			rt.Fatalf("%s was answered and its bill is open: %+v", where, b)
+		case !known || !a.Live() || a.Goal != g.ID:
+			rt.Fatalf("%s waits for %+v", where, b)
 		}
 	}
 }

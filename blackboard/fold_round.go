@@ -93,7 +93,7 @@ func (x *tx) replanRequest(b message.ReplanRequest) error {
 	if err != nil {
 		return err
 	}
-	g.Rounds = appended(g.Rounds, Round{Ref: x.ref, Request: &b})
+	g.Rounds = appended(g.Rounds, Round{Ref: x.ref, Request: &b, Bill: x.openBill()})
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (x *tx) outcomeSummary(b message.OutcomeSummary) error {
 			return x.refuse("criterion %s of the goal was not judged", c.ID)
 		}
 	}
-	g.Rounds = appended(g.Rounds, Round{Ref: x.ref, Summary: &b})
+	g.Rounds = appended(g.Rounds, Round{Ref: x.ref, Summary: &b, Bill: x.openBill()})
 	return nil
 }
 
@@ -187,7 +187,8 @@ func (x *tx) planDirective(b message.PlanDirective) error {
 	case b.TaskID != g.ID:
 		return x.refuse("task_id is %q, want %q", b.TaskID, g.ID)
 	}
-	r.Answer, r.Directive = x.ref, &b
+	r.answer(x.ref)
+	r.Directive = &b
 	x.beginRound(g)
 	return nil
 }
@@ -245,8 +246,9 @@ func (x *tx) finalResult(b message.FinalResult) error {
 		x.meter(g.ID).spend(s)
 	}
 	if r != nil {
-		r.Answer = x.ref
+		r.answer(x.ref)
 	}
+	g.Bill.Step = ActivationKey{}
 	g.Status, g.Suspended = GoalEnded, nil
 	g.Final, g.FinalRef = &b, x.ref
 	x.board().Dreams.LastEnd = x.ref.Seq

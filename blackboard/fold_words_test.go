@@ -67,6 +67,7 @@ func (w *world) planWord(m *message.Message) message.Body {
 		}
 		return b
 	case w.small() == 0:
+		w.inAStep(m)
 		return message.PlanRejected{PlanID: plan, Attempt: len(g.PlanRejected) + 1}
 	case w.small() == 0:
 		t := w.someTask(Draft)
@@ -119,6 +120,7 @@ func (w *world) roundWord(m *message.Message) message.Body {
 	if g.Plan != nil {
 		plan = g.Plan.PlanID
 	}
+	w.inAStep(m)
 	if w.small() == 0 {
 		b := message.OutcomeSummary{TaskID: g.ID, PlanID: plan}
 		for _, t := range w.s.PlanTasks(g) {
@@ -127,6 +129,15 @@ func (w *world) roundWord(m *message.Message) message.Body {
 		return b
 	}
 	return message.ReplanRequest{TaskID: g.ID, PlanID: plan}
+}
+
+// inAStep has the message said by a step, if one of its goal goes on.
+func (w *world) inAStep(m *message.Message) {
+	for _, a := range w.s.LiveActivations() {
+		if a.Goal == m.Goal || w.odd() {
+			m.Agent = a.Agent
+		}
+	}
 }
 
 func (w *world) stepWord(m *message.Message) message.Body {

@@ -169,10 +169,22 @@ type Round struct {
 	Request     *message.ReplanRequest  `json:"request,omitempty"`
 	Summary     *message.OutcomeSummary `json:"summary,omitempty"`
 	PlanFailure *message.PlanRejected   `json:"plan_failure,omitempty"`
+	Bill        Bill                    `json:"bill,omitzero"`
 	Answer      Ref                     `json:"answer"` // zero while unanswered
 	Directive   *message.PlanDirective  `json:"directive,omitempty"`
 	Megrams     []string                `json:"megrams,omitempty"` // "type:ordinal" of what was already written to the memory for it
 }
+
+// Bill is what a goal had cost and taken when the step that asked the controller
+// had ended: its own part is not known before. Zero where no step asked.
+type Bill struct {
+	Step     ActivationKey `json:"step,omitzero"`       // the one that asked, as long as it goes on
+	Cost     float64       `json:"cost,omitempty"`      // US dollars
+	ActiveMS int64         `json:"active_ms,omitempty"` // see Goal
+}
+
+// Open tells whether the step that asked has not ended.
+func (b Bill) Open() bool { return b.Step != ActivationKey{} }
 
 // Goal is what one run is to achieve and all the board remembers of it.
 type Goal struct {
@@ -199,6 +211,7 @@ type Goal struct {
 	Final        *message.FinalResult      `json:"final,omitempty"`
 	FinalRef     Ref                       `json:"final_ref"`
 	Megrams      []string                  `json:"megrams,omitempty"` // "type:ordinal" written about a fact that needed no plan
+	Bill         Bill                      `json:"bill,omitzero"`     // of such a fact
 
 	Reviewed  message.ID  `json:"reviewed,omitempty"`          // manifest of the plan that a person looked at
 	Alignment []Alignment `json:"alignment_history,omitempty"` // one line a rescope, oldest first
