@@ -159,10 +159,10 @@ func full(s Board, role message.Role, limit int, taken []message.AgentID) bool {
 }
 
 // mayStart tells whether nothing but the policy keeps an activation of the
-// coding profile from starting.
+// coding profile, or the judging of any goal, from starting.
 func mayStart(s Board, p Policy, a Activation, now time.Time) bool {
 	if a.Key.Role == message.MetaValidator {
-		return !codeAtWork(s, a.Goal)
+		return !atWork(s, a.Goal)
 	}
 	t, ok := s.Task(message.TaskID(a.Key.Subject))
 	if !ok {
@@ -178,13 +178,11 @@ func mayStart(s Board, p Policy, a Activation, now time.Time) bool {
 	return true
 }
 
-// codeAtWork tells whether a step of a coder or its reviewer has not ended. What
-// it did to the person's checkout is looked at when it has, so a goal is not
-// judged before.
-func codeAtWork(s Board, goal message.GoalID) bool {
-	return slices.ContainsFunc(s.LiveActivations(), func(a blackboard.Activation) bool {
-		return a.Goal == goal && (a.Role == message.Coder || a.Role == message.CodeReviewer)
-	})
+// atWork tells whether a step of a goal has not ended. What it cost is known when
+// it has, and what a coder did to the person's checkout is looked at then, so a
+// goal is not judged before.
+func atWork(s Board, goal message.GoalID) bool {
+	return slices.ContainsFunc(s.LiveActivations(), func(a blackboard.Activation) bool { return a.Goal == goal })
 }
 
 // limitOf is the kind of block of a task that used up what one coder gets on

@@ -518,19 +518,24 @@ func TestGatedDraftsAreNotVoided(t *testing.T) {
 	}
 }
 
-// What a coder did outside its worktree is found when its step has ended.
-func TestAGoalIsJudgedWhenNoCoderIsAtWork(t *testing.T) {
+// What a coder did outside its worktree is found when its step has ended, and
+// what any step cost is known then.
+func TestAGoalIsJudgedWhenNobodyIsAtWorkOnIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		role  message.Role
 		goal  message.GoalID
 		ended uint64
 		due   int
 	}{
-		"a coder":             {message.Coder, "g", 0, 0},
-		"a reviewer":          {message.CodeReviewer, "g", 0, 0},
-		"one that has ended":  {message.Coder, "g", 30, 1},
-		"one of another goal": {message.Coder, "h", 0, 1},
-		"another role":        {message.AgentValidator, "g", 0, 1},
+		"a coder":              {message.Coder, "g", 0, 0},
+		"a reviewer":           {message.CodeReviewer, "g", 0, 0},
+		"an executor":          {message.Executor, "g", 0, 0},
+		"its validator":        {message.AgentValidator, "g", 0, 0},
+		"the planner":          {message.Planner, "g", 0, 0},
+		"one that has ended":   {message.Coder, "g", 30, 1},
+		"a validator that has": {message.AgentValidator, "g", 30, 1},
+		"one of another goal":  {message.Coder, "h", 0, 1},
+		"a validator of one":   {message.AgentValidator, "h", 0, 1},
 	} {
 		b := codeBoard(codeTask("t", blackboard.Merged))
 		b.fanIn = true

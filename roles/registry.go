@@ -85,8 +85,8 @@ var contracts = []Contract{
 	},
 	{
 		Role: message.GGS, Tier: Arithmetic, Resident: true,
-		Activation: "a ReplanRequest, an OutcomeSummary, a third PlanRejected or a GiveUp is unanswered",
-		Reads:      []string{"ReplanRequest", "OutcomeSummary", "PlanRejected", "GiveUp", "its own earlier messages"},
+		Activation: "a ReplanRequest, an OutcomeSummary or a third PlanRejected is unanswered and the step that said it has ended, or a GiveUp is",
+		Reads:      []string{"ReplanRequest", "OutcomeSummary", "PlanRejected", "GiveUp", "StepEnded", "its own earlier messages"},
 		Emits:      []message.Type{"Megram", "PlanDirective", "FinalResult", "NegativeFeedback"},
 		Speaks:     []message.Role{message.GGS},
 	},

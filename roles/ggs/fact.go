@@ -25,7 +25,7 @@ func remember(policy string, g blackboard.Goal, now time.Time, newID func() stri
 		Final: &message.FinalResult{
 			TaskID: g.ID, Policy: policy, Summary: "Remembered: " + short(words), Output: words,
 			PrevDirective: message.Init, Directive: message.Accept, MacroState: message.Accept,
-			Rationale: "It is a fact to remember, not work to do.",
+			Rationale: "It is a fact to remember, not work to do.", Cost: g.Bill.Cost, ElapsedMS: g.Bill.ActiveMS,
 		},
 		Megrams: []message.Megram{{
 			ID: newID(), Level: levelCommonSense, CreatedAt: now, Space: roles.FactSpace(words), Entity: roles.LocalEntity,

@@ -14,6 +14,11 @@ type Round struct {
 	Summary     *message.OutcomeSummary
 	PlanFailure *message.PlanRejected
 	Directive   *message.PlanDirective // the answer given; nil for the round to be decided
+
+	// The goal's own figures when the step that asked had ended; 0 where that is
+	// not known. Then those of the message are all there is.
+	ElapsedMS int64
+	Cost      float64 // US dollars
 }
 
 // History is all the controller may know of a goal: its rounds, oldest first.
@@ -54,7 +59,7 @@ func (h History) validate() error {
 			return &HistoryError{Round: i + 1, What: "is already answered"}
 		case !last && r.Directive == nil:
 			return &HistoryError{Round: i + 1, What: "is not answered, and only the last one may be open"}
-		case !finite(r.cost()):
+		case !finite(r.cost()) || !finite(r.Cost):
 			return &HistoryError{Round: i + 1, What: "has a cost that is not a number"}
 		}
 	}
@@ -96,7 +101,7 @@ type sensed struct {
 	outcomes  []message.SubTaskOutcome
 	verdicts  []message.Verdict // of the goal's own criteria
 	merged    string
-	elapsedMS int64 // active time so far; a plan failure repeats what was known before
+	elapsedMS int64 // active time so far; where nobody knows more, what was known before
 	cost      float64
 	planFails bool
 	exhausted bool // the planner has nothing left to try
@@ -130,6 +135,7 @@ func sense(h History) []sensed {
 				s.exhausted = s.exhausted || v.Rule == RuleNoApproachLeft
 			}
 		}
+		elapsedMS, cost = max(elapsedMS, r.ElapsedMS), max(cost, r.Cost)
 		s.elapsedMS, s.cost = elapsedMS, cost
 		out = append(out, s)
 	}

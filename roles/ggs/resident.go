@@ -78,7 +78,7 @@ func (r *Resident) Run(ctx context.Context) error {
 func wakes(t message.Type) bool {
 	return slices.Contains([]message.Type{
 		message.ReplanRequest{}.Type(), message.OutcomeSummary{}.Type(), message.PlanRejected{}.Type(), message.TaskSpec{}.Type(),
-		message.GiveUp{}.Type(),
+		message.GiveUp{}.Type(), message.StepEnded{}.Type(),
 	}, t)
 }
 
@@ -144,6 +144,9 @@ type question struct {
 	written []string   // Megrams that are there already
 }
 
+// openQuestion is what a goal asks. What a step asks it asks when it has ended:
+// only then is known what the goal has cost and taken. A step that lives always
+// ends, if need be by housekeeping.
 func openQuestion(g blackboard.Goal) question {
 	switch {
 	case g.Status == blackboard.GoalEnded:
@@ -154,9 +157,12 @@ func openQuestion(g blackboard.Goal) question {
 		return question{}
 	}
 	if n := len(g.Rounds); n > 0 && g.Rounds[n-1].Answer.Seq == 0 {
+		if g.Rounds[n-1].Bill.Open() {
+			return question{}
+		}
 		return question{cause: g.Rounds[n-1].Ref.ID, written: g.Rounds[n-1].Megrams}
 	}
-	if g.Spec.Declarative {
+	if g.Spec.Declarative && !g.Bill.Open() {
 		return question{cause: g.SpecRef.ID, fact: true, written: g.Megrams}
 	}
 	return question{}
@@ -168,7 +174,8 @@ func historyOf(g blackboard.Goal) History {
 		h.Rules = a.SOPs
 	}
 	for _, round := range g.Rounds {
-		h.Rounds = append(h.Rounds, Round{Request: round.Request, Summary: round.Summary, PlanFailure: round.PlanFailure, Directive: round.Directive})
+		h.Rounds = append(h.Rounds, Round{Request: round.Request, Summary: round.Summary, PlanFailure: round.PlanFailure, Directive: round.Directive,
+			ElapsedMS: round.Bill.ActiveMS, Cost: round.Bill.Cost})
 	}
 	return h
 }

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orch/blackboard"
+	"orch/blackboard/journal"
 	"orch/blackboard/message"
 )
 
@@ -23,11 +24,14 @@ const testGoal = message.GoalID("make_the_tests")
 type stage struct {
 	t                          *testing.T
 	root                       string
+	clock                      journal.Clock // nil: the machine's
 	people, executor, examiner *blackboard.Board
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{t: t, root: t.TempDir()}
+func newStage(t *testing.T) *stage { return stageAt(t, nil) }
+
+func stageAt(t *testing.T, clock journal.Clock) *stage {
+	s := &stage{t: t, root: t.TempDir(), clock: clock}
 	s.people = s.open("human-1", true, message.Human, message.Perceiver, message.Planner, message.PlanValidator, message.MetaValidator, message.Supervisor)
 	s.executor = s.open("executor-1", false, message.Executor)
 	s.examiner = s.open("agent-validator-1", false, message.AgentValidator)
@@ -40,7 +44,7 @@ func (s *stage) open(agent message.AgentID, create bool, speaks ...message.Role)
 	if create {
 		open = blackboard.Init
 	}
-	b, err := open(s.root, blackboard.Options{Identity: blackboard.Identity{Agent: agent, Speaks: speaks, Via: "test"}, UnsafeFS: true})
+	b, err := open(s.root, blackboard.Options{Clock: s.clock, Identity: blackboard.Identity{Agent: agent, Speaks: speaks, Via: "test"}, UnsafeFS: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -92,6 +96,22 @@ func (s *stage) refusePlans() {
 
 // failRound plans one task for each approach, lets them run and fail, and asks the controller.
 func (s *stage) failRound(approaches ...string) {
+	s.say(s.people, message.Message{Body: s.runPlan(approaches...)})
+}
+
+// passPlan is runPlan with tasks that match.
+func (s *stage) passPlan(approaches ...string) message.OutcomeSummary {
+	r := s.run(message.Pass, approaches...)
+	return message.OutcomeSummary{TaskID: r.TaskID, PlanID: r.PlanID, Outcomes: r.Outcomes}
+}
+
+// runPlan plans one task for each approach, lets them run and fail, and is what
+// the controller is to be told.
+func (s *stage) runPlan(approaches ...string) message.ReplanRequest {
+	return s.run(message.Fail, approaches...)
+}
+
+func (s *stage) run(verdict string, approaches ...string) message.ReplanRequest {
 	g := s.goal()
 	n := len(g.Rounds)
 	plan := message.PlanID(fmt.Sprint("plan-", n))
@@ -103,10 +123,14 @@ func (s *stage) failRound(approaches ...string) {
 			ReadOnly: true, Priority: 100, SuccessCriteria: []message.Criterion{{ID: "c", Criterion: "it works", Mode: message.Verifiable, Required: true}}}
 		s.say(s.people, message.Message{Body: task})
 		manifest.SubtaskIDs = append(manifest.SubtaskIDs, id)
-		verdict := message.Verdict{CriterionID: "c", Criterion: "it works", Mode: message.Verifiable, Required: true, Verdict: message.Fail, FailureClass: message.Logical, Evidence: "no", By: message.ByCode}
-		request.FailedSubtasks = append(request.FailedSubtasks, id)
-		request.Outcomes = append(request.Outcomes, message.SubTaskOutcome{SubtaskID: id, ParentTaskID: testGoal, Slot: task.Slot, Approach: approach, Target: "x",
-			Status: message.Failed, Attempts: 1, CriteriaVerdicts: []message.Verdict{verdict}})
+		judged := message.Verdict{CriterionID: "c", Criterion: "it works", Mode: message.Verifiable, Required: true, Verdict: verdict, Evidence: "no", By: message.ByCode}
+		outcome := message.SubTaskOutcome{SubtaskID: id, ParentTaskID: testGoal, Slot: task.Slot, Approach: approach, Target: "x", Status: message.Matched, Attempts: 1}
+		if verdict == message.Fail {
+			judged.FailureClass, outcome.Status = message.Logical, message.Failed
+			request.FailedSubtasks = append(request.FailedSubtasks, id)
+		}
+		outcome.CriteriaVerdicts = []message.Verdict{judged}
+		request.Outcomes = append(request.Outcomes, outcome)
 	}
 	s.say(s.people, message.Message{Cause: g.PlanCause.ID, Body: manifest})
 	for i, id := range manifest.SubtaskIDs {
@@ -115,7 +139,7 @@ func (s *stage) failRound(approaches ...string) {
 		s.say(s.executor, message.Message{Subject: string(id), Fence: 1, Body: message.ExecutionResult{SubtaskID: id, Attempt: 1, Status: message.Completed}})
 		s.say(s.examiner, message.Message{Subject: string(id), Body: request.Outcomes[i]})
 	}
-	s.say(s.people, message.Message{Body: request})
+	return request
 }
 
 func (s *stage) resident(b Board) *Resident {
