@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
@@ -34,7 +35,27 @@ func TestACapStopsAndARaisedCapGoesOn(t *testing.T) {
 	if spent() <= first {
 		t.Error("nothing more was spent")
 	}
+	wantWhole(t, root)
 	orch(t, root, "replay").want(t, 0)
+}
+
+// wantWhole compares the result of the board's one goal with what its steps
+// took: the last one, which judged it, included.
+func wantWhole(t *testing.T, root string) {
+	t.Helper()
+	final := bodies[message.FinalResult](t, root, "FinalResult")
+	var said struct {
+		Goals []goalRow `json:"goals"`
+	}
+	if err := json.Unmarshal([]byte(orch(t, root, "goals", "--json").out), &said); err != nil {
+		t.Fatal(err)
+	}
+	if len(final) != 1 || len(said.Goals) != 1 {
+		t.Fatalf("%d results of %d goals", len(final), len(said.Goals))
+	}
+	if f, g := final[0], said.Goals[0]; f.Cost != g.Cost || f.ElapsedMS < g.ActiveMS {
+		t.Errorf("the result says $%g and %d ms, the goal took $%g and %d ms", f.Cost, f.ElapsedMS, g.Cost, g.ActiveMS)
+	}
 }
 
 func TestCapsOfRolesAndTasks(t *testing.T) {
