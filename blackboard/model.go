@@ -234,47 +234,6 @@ type Spend struct {
 	Reserved float64 `json:"reserved"` // by running steps
 }
 
-// Agent is one registered process and what the log says of it.
-type Agent struct {
-	ID          message.AgentID `json:"id"`
-	Role        message.Role    `json:"role"`
-	Status      string          `json:"status"` // STARTING, IDLE, WORKING, …
-	CurrentTask message.TaskID  `json:"current_task,omitempty"`
-	Terminal    string          `json:"terminal,omitempty"`
-	Process     message.Process `json:"process"`
-	Lease       message.Lease   `json:"lease"`
-	Since       Ref             `json:"since"`
-}
-
-// ActivationKey names one activation: it is started at most once at a time.
-type ActivationKey struct {
-	Role    message.Role `json:"role"`
-	Subject string       `json:"subject"`
-	Cause   message.ID   `json:"cause"`
-}
-
-// Activation is a claimed activation and how it went.
-type Activation struct {
-	ActivationKey
-	Goal     message.GoalID  `json:"goal"`
-	Agent    message.AgentID `json:"agent"`
-	Marker   string          `json:"marker"`
-	Holder   message.Process `json:"holder"` // who spawns it
-	Try      int             `json:"try"`
-	Crashes  int             `json:"crashes"` // ends with class crash or timeout
-	Kills    int             `json:"kills"`   // ends with class killed, lost or moved
-	Reserve  float64         `json:"reserve"`
-	Started  Ref             `json:"started"`
-	Ended    Ref             `json:"ended"`     // zero while live
-	ActiveMS int64           `json:"active_ms"` // the goal's active time when this try started
-	Class    string          `json:"class,omitempty"`
-	Exit     int             `json:"exit"`
-	Detail   string          `json:"detail,omitempty"` // what it said of its end
-}
-
-// Live tells whether the activation was started and not ended.
-func (a Activation) Live() bool { return a.Ended.Seq == 0 }
-
 // Approval is a permission somebody asked for.
 type Approval struct {
 	message.ApprovalRequest
@@ -322,35 +281,3 @@ type Raised struct {
 
 // RaisedDiscovery is the kind of what a Discovery raises.
 const RaisedDiscovery = "discovery"
-
-// Sprint is a bounded part of the work, and what happened in it.
-type Sprint struct {
-	Opened   Ref                 `json:"opened"`
-	Goal     message.GoalID      `json:"goal,omitempty"`
-	Scope    message.SprintScope `json:"scope"`
-	Deadline time.Time           `json:"deadline,omitzero"`
-	Reached  []string            `json:"reached,omitempty"` // names of its checkpoints
-	Closed   Ref                 `json:"closed,omitzero"`   // zero while it is open
-	Metrics  map[string]float64  `json:"metrics,omitempty"`
-	// Retrospective is what a person said of it at the end.
-	Retrospective string `json:"retrospective,omitempty"`
-	Approved      int    `json:"approved"` // verdicts
-	FirstPass     int    `json:"first_pass"`
-	Rejected      int    `json:"rejected"`
-	Merged        int    `json:"merged"`
-	Unmerged      int    `json:"integration_failed"`
-	Blocked       int    `json:"blocked"`
-	Rescoped      int    `json:"rescoped"`
-	OutOfScope    int    `json:"out_of_scope"` // merged, but neither planned nor stretch
-	SpecChanges   int    `json:"spec_changes"`
-}
-
-// Open tells whether the sprint goes on.
-func (s *Sprint) Open() bool { return s != nil && s.Opened.Seq != 0 && s.Closed.Seq == 0 }
-
-// Names of the checkpoints that code sets.
-const (
-	CheckpointSprintComplete = "sprint-complete"
-	CheckpointSprintDeadline = "sprint-deadline"
-	CheckpointPlanReview     = "plan-review"
-)

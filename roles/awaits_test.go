@@ -34,3 +34,20 @@ func TestAGoalThatWaitsForAMergeOrALeaseIsNotStuck(t *testing.T) {
 		t.Error("what no coder made is not merged")
 	}
 }
+
+// The controller may ask a model what a person could do next.
+func TestAGoalWhoseRoundIsBeingAnsweredIsNotStuck(t *testing.T) {
+	g := planned("x")
+	g.Rounds = []blackboard.Round{{Ref: ref("round", 20)}}
+	b := &board{goals: []blackboard.Goal{g}}
+	if !Awaits(b, g, g.Rounds[0].Ref.TS.Add(AdviceWait-1)) {
+		t.Error("stuck while the controller may still answer")
+	}
+	if Awaits(b, g, g.Rounds[0].Ref.TS.Add(AdviceWait)) {
+		t.Error("a controller that never answers is waited for without end")
+	}
+	g.Rounds[0].Answer = ref("answer", 21)
+	if Awaits(b, g, g.Rounds[0].Ref.TS) {
+		t.Error("an answered round is waited for")
+	}
+}

@@ -3,19 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles"
 	"orch/roles/backend/agent"
 	"orch/roles/backend/answer"
 	"orch/roles/backend/choose"
 	"orch/roles/backend/prompt"
 	"orch/roles/config"
 )
-
-// adviceWait bounds how long a result waits for a model's next moves.
-const adviceWait = 2 * time.Minute
 
 // adviser asks a model, if one is configured for the controller, what a person
 // could do after a goal was given up. The controller decides without it: any
@@ -26,7 +23,7 @@ func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, bl
 		if len(chain) == 0 || g.Spec == nil || capReached(cfg, g) {
 			return nil, nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, adviceWait)
+		ctx, cancel := context.WithTimeout(ctx, roles.AdviceWait)
 		defer cancel()
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)

@@ -1,0 +1,44 @@
+package blackboard
+
+import "orch/blackboard/message"
+
+// Agent is one registered process and what the log says of it.
+type Agent struct {
+	ID          message.AgentID `json:"id"`
+	Role        message.Role    `json:"role"`
+	Status      string          `json:"status"` // STARTING, IDLE, WORKING, …
+	CurrentTask message.TaskID  `json:"current_task,omitempty"`
+	Terminal    string          `json:"terminal,omitempty"`
+	Process     message.Process `json:"process"`
+	Lease       message.Lease   `json:"lease"`
+	Since       Ref             `json:"since"`
+}
+
+// ActivationKey names one activation: it is started at most once at a time.
+type ActivationKey struct {
+	Role    message.Role `json:"role"`
+	Subject string       `json:"subject"`
+	Cause   message.ID   `json:"cause"`
+}
+
+// Activation is a claimed activation and how it went.
+type Activation struct {
+	ActivationKey
+	Goal     message.GoalID  `json:"goal"`
+	Agent    message.AgentID `json:"agent"`
+	Marker   string          `json:"marker"`
+	Holder   message.Process `json:"holder"` // who spawns it
+	Try      int             `json:"try"`
+	Crashes  int             `json:"crashes"` // ends with class crash or timeout
+	Kills    int             `json:"kills"`   // ends with class killed, lost or moved
+	Reserve  float64         `json:"reserve"`
+	Started  Ref             `json:"started"`
+	Ended    Ref             `json:"ended"`     // zero while live
+	ActiveMS int64           `json:"active_ms"` // the goal's active time when this try started
+	Class    string          `json:"class,omitempty"`
+	Exit     int             `json:"exit"`
+	Detail   string          `json:"detail,omitempty"` // what it said of its end
+}
+
+// Live tells whether the activation was started and not ended.
+func (a Activation) Live() bool { return a.Ended.Seq == 0 }
