@@ -107,8 +107,12 @@ func mainProgram(programs []string) string {
 	return "sh"
 }
 
-// normalCommand prints a command in one way, however it was spaced.
+// normalCommand prints a command in one way, however it was spaced. The parser
+// drops carriage returns, a shell does not: such a command is only like itself.
 func normalCommand(command string) string {
+	if strings.Contains(command, "\r") {
+		return command
+	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
 	if err != nil {
 		return strings.TrimSpace(command)

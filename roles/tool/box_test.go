@@ -280,6 +280,7 @@ func TestTargetAndIdempotent(t *testing.T) {
 		{sh("cd x && FOO=1 npm test"), "shell:npm", "cd x && FOO=1 npm test", false},
 		{sh("timeout 5 /usr/bin/python3 a.py"), "shell:python", "timeout 5 /usr/bin/python3 a.py", false},
 		{sh("ls -l | wc -l"), "shell:ls", "ls -l | wc -l", true},
+		{sh("echo a \\\r\nb"), "shell:sh", "echo a \\\r\nb", false}, // not echo a b
 		{sh("echo 'unclosed"), "shell:sh", "echo 'unclosed", false},
 		{call(Shell, ShellInput{Command: "ls", Dir: "docs/"}), "shell:ls", "cd docs && ls", true},
 		{call(ReadFile, ReadFileInput{Path: filepath.Join(root, "docs", "a.md")}), "read_file", "docs/a.md", true},

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -98,8 +99,16 @@ func (a *analysis) shielded(src string, st *state, dialect Dialect) {
 // oddInput begins the reason when reading a command failed; a test looks for it.
 const oddInput = "the shell command can not be followed"
 
-// parse shields the gate from a parser that panics on odd input.
+// errUnlikeShell refuses what the parser reads otherwise than a shell does.
+var errUnlikeShell = errors.New("it holds a carriage return or a NUL, which shells read each in their own way")
+
+// parse shields the gate from a parser that panics on odd input, and from one
+// that drops what a shell does not: a backslash before CR LF is no line
+// continuation to a shell, so that the next line is a command of its own.
 func parse(src string, variant syntax.LangVariant) (file *syntax.File, err error) {
+	if strings.ContainsAny(src, "\r\x00") {
+		return nil, errUnlikeShell
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("parser: %v", r)
