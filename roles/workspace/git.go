@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -21,6 +22,7 @@ var harmless = []string{
 	"core.untrackedCache=false", "index.sparse=false", "gc.auto=0", "maintenance.auto=false", "commit.gpgSign=false",
 	"core.quotePath=false", "diff.noprefix=false", "diff.mnemonicPrefix=false", "merge.renames=true", "submodule.recurse=false",
 	"advice.detachedHead=false", "protocol.ext.allow=never",
+	"core.filesRefLockTimeout=5000", // ms; another process may be slow to move the same ref
 }
 
 // call is one run of git.
@@ -48,6 +50,7 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 	cmd.Env = append(cmd.Env, c.env...)
 	cmd.Stdin, cmd.WaitDelay = c.stdin, 10*time.Second
+	cmd.Cancel = func() error { return end(cmd.Process) }
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if c.out != nil {
@@ -58,6 +61,16 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("git %s: %w: %s", c.args[0], err, firstLines(errs.Bytes()))
 	}
 	return out.Bytes(), err
+}
+
+// end asks git to end: then it takes its locks away, which would keep everybody
+// out of the repository. What does not heed that is killed after the delay.
+func end(p *os.Process) error {
+	err := p.Signal(syscall.SIGTERM)
+	if err == nil || errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return p.Kill() // a system without that signal
 }
 
 // with is the same call with other arguments.
