@@ -9,7 +9,7 @@ SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod
 build: $(BIN)
 
 $(BIN): $(SRC)
-	$(GO) build -trimpath -o $@ ./cmd/orch
+	CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/orch
 
 # The main job on the embedded backend: one project that needs a new plan, and
 # one that must be given up.
@@ -37,6 +37,8 @@ lint:
 cross:
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/orch
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/orch
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 
 # The performance bars, each as a ratio measured in the same run.
 bench: build

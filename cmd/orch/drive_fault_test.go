@@ -48,13 +48,6 @@ subtasks:
 	return root
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func effects(root string) int {
 	raw, err := os.ReadFile(filepath.Join(root, "effects.txt"))
 	if err != nil {
@@ -136,6 +129,7 @@ func expectNobodyIn(t *testing.T, root string) {
 }
 
 func TestAToolThatDiedInTheMiddleIsRunAgainOnlyIfThatIsHarmless(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		idempotent bool
 		effects    int
@@ -199,6 +193,7 @@ func TestManySupervisorsOnOneGoalDoNothingTwice(t *testing.T) {
 }
 
 func TestASignalStopsEverythingAndContinueGoesOn(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
@@ -224,6 +219,7 @@ func TestASignalStopsEverythingAndContinueGoesOn(t *testing.T) {
 }
 
 func TestAHostileCommandIsBoundedClassifiedAndGone(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ script, says string }{
 		"hangs":            {"exec sleep 600\n", "time limit reached"},
 		"ignores SIGTERM":  {"trap '' TERM INT HUP\nwhile :; do sleep 1; done\n", "time limit reached"},

@@ -232,6 +232,7 @@ func (p *pair) clean() {
 }
 
 func TestCodersBuildAPlan(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "")
 	p.plan("sh check.sh && sh lib/second.sh", task("first"), task("second", "first"), task("third"))
 	r := p.run("print names", "--jobs", "4")
@@ -253,13 +254,4 @@ func TestCodersBuildAPlan(t *testing.T) {
 		t.Errorf("it does not say how to take the work:\n%s", r.out)
 	}
 	p.clean()
-}
-
-// writeBelow writes a file and makes the directories it lies in.
-func writeBelow(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, text)
 }

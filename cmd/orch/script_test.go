@@ -31,7 +31,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	program = filepath.Join(dir, "orch")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds it
+	if out, err := build.CombinedOutput(); err != nil {
 		panic(string(out))
 	}
 	flag.Parse()
@@ -159,4 +161,20 @@ func orchCommand(root string, args ...string) *exec.Cmd {
 		cmd.Env = append(cmd.Env, "TMPDIR="+tempOf(root))
 	}
 	return cmd
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeBelow writes a file and makes the directories it lies in.
+func writeBelow(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, text)
 }
