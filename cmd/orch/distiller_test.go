@@ -12,6 +12,7 @@ import (
 // A rule is put into words by the memory's model, once, and what that took is
 // in the record. Where the model fails, the evidence says it.
 func TestARuleIsPutIntoWords(t *testing.T) {
+	t.Parallel()
 	rule := says("distiller", "The memory has seen one way of working", `{"lesson":"Publish with thorough: it writes the whole page.","category":"procedure"}`)
 	broken := fakemodel.Rule{Name: "distiller", When: rule.When, Reply: text("I would rather not say.")}
 	for name, c := range map[string]struct {

@@ -30,6 +30,7 @@ func change(t *testing.T, root, from, to string) {
 // While a step runs commands, an edit could be theirs: it waits, and orch says
 // for what. Nothing of it is lost.
 func TestAnEditWhileAStepRunsWaitsAndSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
 	root := hostile(t, "echo x >> effects.txt\nwhile ! test -e go-on; do sleep 0.05; done\n", false, "1m")
 	run := start(t, root, "run", "do it slowly")
 	view := filepath.Join(root, ".orch", "state.yaml")

@@ -190,6 +190,7 @@ func (w wild) outputs() (calls []message.ToolCall, text string) {
 // TestNoEscapeFromTheWorkspace: where the machine can confine, nothing of the
 // table succeeds, whether the gate sees it or not.
 func TestNoEscapeFromTheWorkspace(t *testing.T) {
+	t.Parallel()
 	layers := machine(t).Layers
 	if !layers.Namespace {
 		t.Log("this machine can not confine tasks; what happens then the other tests of this file say")
@@ -262,6 +263,7 @@ func TestTheGateRefusesWhatItSees(t *testing.T) {
 // TestTheFingerprintFindsWhatNobodySaw: without confinement, what a program does
 // to orch or to git behind the gate's back stops the goal.
 func TestTheFingerprintFindsWhatNobodySaw(t *testing.T) {
+	t.Parallel()
 	for i, e := range escapes {
 		if e.reach != "orch" && e.reach != "git" {
 			continue

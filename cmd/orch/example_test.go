@@ -36,6 +36,7 @@ func normalise(text []byte) string {
 
 // TestStateExampleIsTrue makes the run that state.yaml.example came from again.
 func TestStateExampleIsTrue(t *testing.T) {
+	t.Parallel()
 	const example = "../../state.yaml.example"
 	root := copyExample(t, "needs-replan")
 	if out, err := orchCommand(root, "run", "make the tests pass").CombinedOutput(); err != nil {

@@ -119,6 +119,7 @@ func TestMemoryCommandsWithAndWithoutAResident(t *testing.T) {
 // The resident answers for a run that did not start it, and its end does not
 // keep a command that waits for it waiting for ever.
 func TestARunAndADreamShareAResident(t *testing.T) {
+	t.Parallel()
 	root := learned(t)
 	cmd := aResident(t, root)
 	if err := os.Remove(filepath.Join(root, "page.html")); err != nil {

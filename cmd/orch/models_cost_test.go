@@ -59,6 +59,7 @@ func wantWhole(t *testing.T, root string) {
 }
 
 func TestCapsOfRolesAndTasks(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ budget, want string }{
 		"role": {"budget: {role: {planner: 0.002}}", "the cap on cost of the role planner is reached"},
 		"task": {"budget: {task: 0.003}", "the cap on cost of the task"},

@@ -59,6 +59,7 @@ func faulty(t *testing.T, name, models, limits string) string {
 // A planner that fails keeps the goal open and shows it to a person; one whose
 // key is wrong is not tried a second time.
 func TestAFaultOfThePlannerIsShown(t *testing.T) {
+	t.Parallel()
 	for name, fault := range faults {
 		for _, b := range backends[:2] {
 			if b.backend == "anthropic" && !spoken[name] {
@@ -91,6 +92,7 @@ func TestAFaultOfThePlannerIsShown(t *testing.T) {
 
 // An executor that fails fails its attempt as environmental, and says so.
 func TestAFaultOfTheExecutorFailsTheAttempt(t *testing.T) {
+	t.Parallel()
 	for name, fault := range faults {
 		for _, b := range backends[1:2] {
 			t.Run(name+" "+b.name, func(t *testing.T) {
@@ -119,6 +121,7 @@ func TestAFaultOfTheExecutorFailsTheAttempt(t *testing.T) {
 
 // A judge that fails never passes anything.
 func TestAFaultOfAJudgePassesNothing(t *testing.T) {
+	t.Parallel()
 	for name, fault := range faults {
 		for _, b := range backends[:1] {
 			t.Run(name+" "+b.name, func(t *testing.T) {
@@ -139,6 +142,7 @@ func TestAFaultOfAJudgePassesNothing(t *testing.T) {
 
 // Nobody listens where the model of a role should be.
 func TestAServerThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	gone := serve(t)
 	gone.Close()
 	for _, role := range []message.Role{message.Planner, message.Executor, message.AgentValidator} {
@@ -215,6 +219,7 @@ func limited(times int, retryAfter string) fakemodel.Rule {
 }
 
 func TestALimitIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	for _, b := range backends[:2] {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
@@ -304,6 +309,7 @@ func TestCtrlCWhileAModelIsSilentLeavesNothing(t *testing.T) {
 }
 
 func TestAFallbackTakesOver(t *testing.T) {
+	t.Parallel()
 	for name, fault := range faults {
 		if name == "garbage" || name == "half" || name == "empty" || name == "10 MB" || name == "wrong schema" || name == "refusal" || name == "no answer" {
 			continue // what was said is the fault: nobody else is asked

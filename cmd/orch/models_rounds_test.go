@@ -33,6 +33,7 @@ func stubborn(good int) []fakemodel.Rule {
 }
 
 func TestAModelReplansTwice(t *testing.T) {
+	t.Parallel()
 	for _, b := range backends[:2] {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
@@ -49,6 +50,7 @@ func TestAModelReplansTwice(t *testing.T) {
 }
 
 func TestAModelGivesUpWithNextMoves(t *testing.T) {
+	t.Parallel()
 	for _, b := range backends[:2] {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,6 +67,7 @@ func TestAModelGivesUpWithNextMoves(t *testing.T) {
 }
 
 func TestAModelAsksAtMostTwice(t *testing.T) {
+	t.Parallel()
 	for _, b := range backends[:2] {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()

@@ -157,6 +157,7 @@ func costs(t *testing.T, root, by string) (rows map[string]costRow, total costRo
 }
 
 func TestAModelBringsAGoalToItsEnd(t *testing.T) {
+	t.Parallel()
 	for _, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 // A coder's agent tries to get its own work approved by every means its shell
 // gives it. What it tried, and what came of it, is in tried.txt of its work.
 func TestACoderCanNotApproveItself(t *testing.T) {
+	t.Parallel()
 	for _, confine := range []string{"auto", "off"} {
 		t.Run(confine, func(t *testing.T) {
 			p := newPair(t, "confine: "+confine+"\ncode: {test_command: sh check.sh, review_cycles: 1, max_rescopes: 1}\n")
@@ -123,6 +124,7 @@ func TestACoderThatReachesOut(t *testing.T) {
 
 // What changed is a person's to judge; once they have, the goal goes on.
 func TestAPersonDecidesAboutAChangedCheckout(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "confine: \"off\"\n")
 	p.plan("sh check.sh", task("first"))
 	p.script("coder/first.sh", "echo evil >> "+filepath.Join(p.root, "README.md")+"\n"+work)

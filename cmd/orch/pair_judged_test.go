@@ -22,6 +22,7 @@ func (p *pair) hook(name, script string) {
 // Somebody moves the branch when all is merged and nothing is judged yet, or
 // when all is judged.
 func TestABranchThatIsMovedAfterTheLastMergeIsNoticed(t *testing.T) {
+	t.Parallel()
 	const beforeJudging = "[ \"$ORCH_ROLE\" = meta-validator ] || exit 0\n"
 	aside := beforeJudging + `git worktree add -q ../theirs integration
 echo theirs > ../theirs/theirs.txt

@@ -51,6 +51,7 @@ func pairing() []fakemodel.Rule {
 // Plain models plan, answer what comes up, look at the plan, and review; only
 // the coder is an agent.
 func TestPlainModelsPlanAndReviewCode(t *testing.T) {
+	t.Parallel()
 	for _, b := range backends[:2] {
 		t.Run(b.name, func(t *testing.T) {
 			srv := serve(t, pairing())

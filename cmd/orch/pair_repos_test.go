@@ -51,6 +51,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 }
 
 func TestCodersWorkInOddRepositories(t *testing.T) {
+	t.Parallel()
 	for name, odd := range map[string]func(p *pair) *pair{
 		"detached HEAD": func(p *pair) *pair {
 			p.git("checkout", "-q", "--detach")
@@ -184,6 +185,7 @@ func (p *pair) moved(to string) *pair {
 }
 
 func TestCodersRefuseWhatTheyCanNotWorkOn(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		odd  func(p *pair) *pair
 		says []string
@@ -281,6 +283,7 @@ func (p *pair) messagesSoFar(kind string) []map[string]any {
 }
 
 func TestSomebodyMovesTheBranchMeanwhile(t *testing.T) {
+	t.Parallel()
 	t.Run("ahead", func(t *testing.T) {
 		t.Parallel()
 		p := newPair(t, "")
