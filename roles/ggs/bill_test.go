@@ -5,44 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 	"testing"
 	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles"
+	"orch/roles/step/steptest"
 )
-
-// hands is a clock that moves only when told to.
-type hands struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (h *hands) Now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now
-}
-
-func (h *hands) add(d time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now = h.now.Add(d)
-}
 
 // billing is a stage on which steps begin, end, and cost something.
 type billing struct {
 	*stage
-	*hands
+	*steptest.Clock
 	sensor *blackboard.Board
 }
 
 func newBilling(t *testing.T) *billing {
-	h := &hands{now: noon}
-	s := stageAt(t, h)
-	return &billing{s, h, s.open("meta-validator-1", false, message.MetaValidator)}
+	clock := &steptest.Clock{}
+	clock.Add(noon.Sub(clock.Now()))
+	s := stageAt(t, clock)
+	return &billing{s, clock, s.open("meta-validator-1", false, message.MetaValidator)}
 }
 
 // begin starts a step of a role; the function it returns ends it.
@@ -63,7 +46,7 @@ func (b *billing) begin(role message.Role) (end func(class string, cost float64)
 func (b *billing) spend(role message.Role, cost float64) {
 	b.t.Helper()
 	end := b.begin(role)
-	b.add(2 * time.Minute)
+	b.Add(2 * time.Minute)
 	end(message.EndDone, cost)
 }
 
@@ -75,10 +58,10 @@ func (b *billing) matched() (cause message.ID, end func(class string, cost float
 	summary := b.passPlan("a")
 	b.spend(message.Executor, 0.5)
 	end = b.begin(message.MetaValidator)
-	b.add(4 * time.Minute)
+	b.Add(4 * time.Minute)
 	summary.Cost, summary.ElapsedMS = 0.5, (6 * time.Minute).Milliseconds()
 	said := b.say(b.sensor, message.Message{Body: summary})
-	b.add(time.Minute)
+	b.Add(time.Minute)
 	return said.ID, end
 }
 
@@ -213,13 +196,13 @@ func TestABillIsPartOfThePressureOfItsRoundForGood(t *testing.T) {
 	for len(said) < 2 {
 		request := b.runPlan("a")
 		end := b.begin(message.MetaValidator)
-		b.add(time.Minute)
+		b.Add(time.Minute)
 		b.say(b.sensor, message.Message{Body: request})
 		b.answer(controller)
 		if d := lastRound(b.goal()).Directive; d != nil {
 			t.Fatalf("it answered before the step had ended: %+v", d)
 		}
-		b.add(time.Minute)
+		b.Add(time.Minute)
 		end(message.EndDone, 0.25)
 		b.answer(controller)
 		b.spend(message.Planner, 1)
@@ -242,7 +225,7 @@ func TestARoundWithoutAPlanHasThePlannersBill(t *testing.T) {
 	b.start(false)
 	planner := b.open("planner-1", false, message.Planner, message.PlanValidator)
 	end := b.begin(message.Planner)
-	b.add(time.Minute)
+	b.Add(time.Minute)
 	for attempt := 1; attempt <= 3; attempt++ {
 		b.say(planner, message.Message{From: message.PlanValidator, Body: message.PlanRejected{PlanID: message.PlanID(fmt.Sprint("p", attempt)), Attempt: attempt}})
 	}
@@ -266,7 +249,7 @@ func TestAFactToRememberHasThePerceiversBill(t *testing.T) {
 	const text = "tea is green"
 	b.say(b.people, message.Message{Body: message.UserInput{Text: text, Profile: "task"}})
 	end := b.begin(message.Perceiver)
-	b.add(time.Minute)
+	b.Add(time.Minute)
 	b.say(perceiver, message.Message{Body: message.TaskSpec{TaskID: testGoal, Intent: text, RawInput: text, Declarative: true}})
 	controller := b.ggs()
 	b.answer(controller)

@@ -30,10 +30,7 @@ func (m *meddler) Sweep(marker string) int {
 func TestAStepStartedAnewIsNotDeclaredLostByASlowSupervisor(t *testing.T) {
 	w := newWorld(t)
 	dead, fast, slow := w.starter(1), w.starter(2), w.starter(3)
-	first, err := dead.Start(t.Context(), w.due(dead)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := w.begin(dead)
 	sp := &spawner{dead: []int{1, 11}}
 	register(t, w, first, message.Process{PID: 11, Boot: "boot-1", Start: 11})
 	var second Claim
@@ -41,6 +38,7 @@ func TestAStepStartedAnewIsNotDeclaredLostByASlowSupervisor(t *testing.T) {
 		if _, err := fast.Housekeep(t.Context(), sp); err != nil {
 			t.Error(err)
 		}
+		var err error
 		if second, err = fast.Start(t.Context(), first.Activation); err != nil {
 			t.Error(err)
 		}
@@ -102,10 +100,7 @@ func TestAStepWhoseClosingIsCutOffHoldsNothing(t *testing.T) {
 		w := newWorld(t)
 		dead := w.starter(1)
 		w.plan(dead)
-		c, err := dead.Start(t.Context(), w.due(dead)[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := w.begin(dead)
 		claimed := len(w.lines())
 		if err := closes(w, dead, c); err != nil {
 			t.Fatal(err)

@@ -38,10 +38,7 @@ func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
 	s := w.starter(1)
 	thinking(s)
 	w.plan(s)
-	c, err := s.Start(t.Context(), w.due(s)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.begin(s)
 	until := w.Now().Add(time.Hour)
 	w.usedUp(until)
 	if err := s.End(t.Context(), c, End{Exit: 42, Class: message.EndAgain}); err != nil {
@@ -51,11 +48,8 @@ func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
 		t.Fatalf("due %+v, want the same at %s", due, until)
 	}
 	w.pass(time.Hour, time.Hour)
-	again, err := s.Start(t.Context(), w.due(s)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = s.Board.View(t.Context(), func(st *blackboard.State) error {
+	again := w.begin(s)
+	err := s.Board.View(t.Context(), func(st *blackboard.State) error {
 		task, _ := st.Task("t-1")
 		a, _ := st.Activation(again.Activation.Key)
 		goal, _ := st.Goal("g")
@@ -75,14 +69,11 @@ func TestAUsedUpAccountHoldsItsStepsWithoutCountingAgainstThem(t *testing.T) {
 func TestWhatAPersonMustMendSuspendsTheGoal(t *testing.T) {
 	w := newWorld(t)
 	s := w.starter(1)
-	c, err := s.Start(t.Context(), w.due(s)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.begin(s)
 	if err := s.End(t.Context(), c, End{Exit: 42, Class: message.EndAgain, Needs: "set OPENAI_API_KEY"}); err != nil {
 		t.Fatal(err)
 	}
-	err = s.Board.View(t.Context(), func(st *blackboard.State) error {
+	err := s.Board.View(t.Context(), func(st *blackboard.State) error {
 		goal, _ := st.Goal("g")
 		if goal.Status != blackboard.GoalSuspended || goal.Suspended.Detail != NeedsPerson+": set OPENAI_API_KEY" || goal.Running != 0 {
 			t.Errorf("%s %+v", goal.Status, goal.Suspended)

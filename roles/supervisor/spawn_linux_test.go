@@ -3,9 +3,9 @@ package supervisor
 import (
 	"os"
 	"testing"
-	"time"
 
 	"orch/blackboard/message"
+	"orch/roles/process"
 )
 
 // What a killed step had started, in a session of its own as its guard is, must
@@ -21,10 +21,10 @@ kill -9 $$
 	if end := p.Step(t.Context(), c); end.Class != message.EndKilled {
 		t.Fatalf("the step ended as %s: %s", end.Class, end.Detail)
 	}
-	for range 20 {
-		if _, err := os.Lstat(dir); err == nil {
-			t.Fatal("its directory is there")
-		}
-		time.Sleep(5 * time.Millisecond)
+	if left, err := process.Find(process.Marker(c.Marker)); err != nil || len(left) > 0 {
+		t.Errorf("alive after its end: %v, %v", left, err)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		t.Error("its directory is there")
 	}
 }

@@ -179,6 +179,16 @@ func TestEndIsSaidOnceAndGivesTheTaskBack(t *testing.T) {
 	}
 }
 
+// begin claims the first of what is due.
+func (w *world) begin(s *Starter) Claim {
+	w.t.Helper()
+	c, err := s.Start(w.t.Context(), w.due(s)[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
 // plan takes the goal to where one task can be claimed.
 func (w *world) plan(s *Starter) {
 	w.t.Helper()
@@ -222,16 +232,13 @@ func TestALaptopAsleepForAnHourLosesNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.starter(1)
 	w.plan(s)
-	c, err := s.Start(t.Context(), w.due(s)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.begin(s)
 	w.pass(time.Hour, 2*time.Second)
 	if _, err := s.Housekeep(t.Context(), &spawner{}); err != nil {
 		t.Fatal(err)
 	}
 	w.say2(t, s, c)
-	err = s.Board.View(t.Context(), func(st *blackboard.State) error {
+	err := s.Board.View(t.Context(), func(st *blackboard.State) error {
 		task, _ := st.Task("t-1")
 		goal, _ := st.Goal("g")
 		if task.Status != blackboard.Claimed || task.Fence != c.Fence {
@@ -261,10 +268,7 @@ func TestWhatADeadSupervisorLeftIsSweptBeforeItIsCalledLost(t *testing.T) {
 	w := newWorld(t)
 	dead := w.starter(1)
 	w.plan(dead)
-	c, err := dead.Start(t.Context(), w.due(dead)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := w.begin(dead)
 	s, p := w.starter(2), &spawner{dead: []int{1}}
 	for range 3 { // one thing may make the next one due
 		if _, err := s.Housekeep(t.Context(), p); err != nil {
