@@ -79,6 +79,34 @@ func TestACoderWhoseAgentIsKilledGoesOn(t *testing.T) {
 	p.clean()
 }
 
+// A coder that is killed while it makes its work fit leaves its worktree as it
+// is, and whoever goes on finds that.
+func TestAFixThatIsCutOffIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "confine: off\ncode: {test_command: sh check.sh}\nlimits: {crashes: 2}\n")
+	p.file("CHANGES", "latest: none\n")
+	p.commit("begin a list of changes")
+	p.plan("grep left CHANGES && grep right CHANGES", task("left"), task("right"))
+	p.changesInTheWay()
+	for _, side := range []string{"left", "right"} {
+		fix := "coder/" + side + ".fix.sh"
+		p.script(fix, "if mkdir \"$PLAY/cut\" 2>/dev/null; then\n echo cut off >> CHANGES\n guard=$(ps -o ppid= -p $PPID); kill -9 $(ps -o ppid= -p $guard)\n sleep 60\nfi\n"+p.read(fix))
+	}
+	if r := p.run("print names"); r.code != 0 {
+		t.Fatalf("exit %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	cut, failed := 0, len(p.messages("IntegrationFailed"))
+	for _, e := range p.messages("StepEnded") {
+		if e["class"] == "killed" {
+			cut++
+		}
+	}
+	if cut != 1 || failed != 1 {
+		t.Errorf("%d steps were killed and %d merges failed, want one of each", cut, failed)
+	}
+	p.clean()
+}
+
 // newKilledPair is six tasks: one waits for another, two do not fit together,
 // one is sent back once. What its scripts come to does not depend on how often
 // they were cut off, nor on the order of the tasks.
@@ -100,10 +128,12 @@ func newKilledPair(t *testing.T) *pair {
 }
 
 // changesInTheWay lets two tasks change one line, in words that are the same in the end.
+// To make them fit, whoever was cut off in the middle of a merge begins it anew:
+// git merges nothing over changes that are not committed.
 func (p *pair) changesInTheWay() {
 	for side, other := range map[string]string{"left": "right", "right": "left"} {
 		p.script("coder/"+side+".sh", "if grep -q "+other+" CHANGES; then printf 'latest: left\\nlatest: right\\n' > CHANGES; else echo 'latest: "+side+"' > CHANGES; fi\n"+work)
-		p.script("coder/"+side+".fix.sh", "git merge -q \"$INTEGRATION\" >/dev/null 2>&1 || true\nprintf 'latest: left\\nlatest: right\\n' > CHANGES\n"+
+		p.script("coder/"+side+".fix.sh", "git reset -q --hard\ngit merge -q \"$INTEGRATION\" >/dev/null 2>&1 || true\nprintf 'latest: left\\nlatest: right\\n' > CHANGES\n"+
 			commitAnd("Name both")+submitWork)
 	}
 }
