@@ -173,8 +173,9 @@ func (a *app) startCode(ctx context.Context, root string, cfg config.Config, goa
 	return p.start(ctx, goal)
 }
 
-// finishCode removes the worktrees a run left and says where the work is.
-func (a *app) finishCode(ctx context.Context, b *session, cfg config.Config, g blackboard.Goal) error {
+// finishCode removes the worktrees a run left and says where the work is. Once
+// a run has told that, the branch is the person's, who may have moved or removed it.
+func (a *app) finishCode(ctx context.Context, b *session, cfg config.Config, g blackboard.Goal, again bool) error {
 	p, err := a.codeOf(ctx, b.Board, cfg, g.ID)
 	if err != nil || p == nil {
 		return err
@@ -187,11 +188,14 @@ func (a *app) finishCode(ctx context.Context, b *session, cfg config.Config, g b
 		return err
 	}
 	path := filepath.Join(b.GoalDir(g.ID), "report.md")
-	if err := os.WriteFile(path, []byte(r.markdown()), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write the report: %w", err)
+	var gone error
+	if _, err := os.Lstat(path); !again || err != nil {
+		if err := os.WriteFile(path, []byte(r.markdown()), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write the report: %w", err)
+		}
+		// Whoever takes the branch must know that it is not what was judged.
+		_, gone = p.repo.Intact(ctx, g.ID, p.ref)
 	}
-	// Whoever takes the branch must know that it is not what was judged.
-	_, gone := p.repo.Intact(ctx, g.ID, p.ref)
 	if a.asJSON {
 		return gone
 	}

@@ -56,14 +56,18 @@ func (p *codeProject) reportOf(ctx context.Context, b *blackboard.Board, g black
 // print shows the report on a terminal.
 func (r codeReport) print(w io.Writer) error {
 	d := newDisplay(painting(w))
-	lines := []string{"", d.head("branch", fmt.Sprintf("%s at %.12s, %d merged, %d not", r.branch, r.at, len(r.merged), len(r.others)))}
+	where := fmt.Sprintf("%s at %.12s", r.branch, r.at)
+	if r.at == "" {
+		where = r.branch + " is gone"
+	}
+	lines := []string{"", d.head("branch", fmt.Sprintf("%s, %d merged, %d not", where, len(r.merged), len(r.others)))}
 	for _, t := range r.merged {
 		lines = append(lines, d.cont(fmt.Sprintf("%.12s  %s", t.Review.MergedAs, oneLine(t.Intent, 80))))
 	}
 	for _, t := range r.others {
 		lines = append(lines, d.cont(fmt.Sprintf("%-12s  %s", strings.ToLower(string(t.Status)), oneLine(t.Intent, 80))))
 	}
-	if len(r.merged) > 0 && r.at != r.base {
+	if len(r.merged) > 0 && r.at != "" && r.at != r.base {
 		lines = append(lines, d.head("take it", fmt.Sprintf("git merge %s", r.branch)))
 	}
 	for _, l := range lines {

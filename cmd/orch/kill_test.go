@@ -163,6 +163,9 @@ func runKilling(t *testing.T, root, asks, victim string, n int, r *rand.Rand) (k
 			if out, err := orchCommand(root, "gc").CombinedOutput(); err != nil {
 				t.Fatalf("gc: %v\n%s", err, out)
 			}
+			if out, err := orchCommand(root, "run", "--continue").CombinedOutput(); err != nil {
+				t.Fatalf("run in %s: %v\n%s", root, err, out)
+			}
 			return killed
 		}
 	}

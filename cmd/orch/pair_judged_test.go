@@ -114,3 +114,39 @@ func TestABranchThatIsMovedBeforeAMergeIsNoticed(t *testing.T) {
 	}
 	p.clean()
 }
+
+// Once a run has told where the work is, the branch is the person's. For a run
+// that was killed before it could, the next one tells it and looks at the branch.
+func TestTheEndOfACodingGoalIsShownAgain(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "")
+	p.plan("sh check.sh && sh lib/first.sh", task("first"))
+	p.run("print names").want(t, 0)
+	const log, report = ".orch/log.jsonl", ".orch/goals/print_names/report.md"
+	read := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join(p.root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	before := read(log)
+	again := func() ran { return p.orch("run", "--continue", "print_names") }
+	again().want(t, 0, "ended       print_names", "result      accept", "take it     git merge integration")
+	p.git("branch", "-D", "integration")
+	r := again()
+	r.want(t, 0, "branch      integration is gone, 1 merged, 0 not")
+	if strings.Contains(r.out+r.err, "take it") || strings.Contains(r.err, "hint") {
+		t.Errorf("a branch that is gone is offered:\n%s\n%s", r.out, r.err)
+	}
+	if err := os.Remove(filepath.Join(p.root, report)); err != nil {
+		t.Fatal(err)
+	}
+	again().want(t, 1, "result      accept", "error: integration is gone")
+	if !strings.Contains(read(report), "add a program that prints first") {
+		t.Error("the report was not written")
+	}
+	if read(log) != before {
+		t.Error("the log has grown")
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -60,7 +61,7 @@ Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, its criteria and an estimate, and stop")
 	fl.BoolVar(&f.later, "later", false, "put the goal on the board and leave it to orch run --continue or scripts/supervise.sh")
 	fl.BoolVar(&f.wait, "wait", false, "stay while the goal waits for a person, and go on once they answered")
-	fl.BoolVar(&f.resume, "continue", false, "go on with an open goal (its id, or the newest one)")
+	fl.BoolVar(&f.resume, "continue", false, "go on with an open goal (its id, or the newest one); of one that has ended, show the result")
 	return c
 }
 
@@ -104,6 +105,11 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	goal, err := a.enter(ctx, root, f, in, args)
 	if err != nil {
 		return err
+	}
+	if f.resume {
+		if ended, err := a.showEnded(ctx, root, cfg, goal); ended || err != nil {
+			return err
+		}
 	}
 	if err := a.startCode(ctx, root, cfg, goal); err != nil {
 		return err
@@ -206,7 +212,7 @@ func (a *app) enter(ctx context.Context, root string, f runFlags, in message.Use
 func (a *app) reopen(ctx context.Context, b *session, args []string) (message.GoalID, error) {
 	var goal blackboard.Goal
 	err := b.View(ctx, func(st *blackboard.State) error {
-		g, err := pickGoal(st, args)
+		g, err := goalToContinue(st, args)
 		goal = g
 		return err
 	})
@@ -218,6 +224,20 @@ func (a *app) reopen(ctx context.Context, b *session, args []string) (message.Go
 			Body: message.Unblocked{Reason: "orch run --continue"}})
 	}
 	return goal.ID, err
+}
+
+// goalToContinue picks an open goal. One that has ended is picked by its name,
+// or as the last that did when none is open: its run may have been killed
+// before it could say how it ended.
+func goalToContinue(st *blackboard.State, args []string) (blackboard.Goal, error) {
+	if len(args) > 0 {
+		if g, ok := st.Goal(message.GoalID(args[0])); ok {
+			return g, nil
+		}
+	} else if all := st.Goals(); len(all) > 0 && len(st.OpenGoals()) == 0 {
+		return slices.MaxFunc(all, func(x, y blackboard.Goal) int { return cmp.Compare(x.FinalRef.Seq, y.FinalRef.Seq) }), nil
+	}
+	return pickGoal(st, args)
 }
 
 func pickGoal(st *blackboard.State, args []string) (blackboard.Goal, error) {

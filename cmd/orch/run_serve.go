@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -38,7 +39,7 @@ func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goa
 			return err
 		}
 		if !again {
-			return a.conclude(ctx, b, cfg, ending, goal)
+			return a.conclude(ctx, b, cfg, ending, goal, false)
 		}
 	}
 }
@@ -122,6 +123,40 @@ func (a *app) show(ctx context.Context, b *session, s *screen, g blackboard.Goal
 	return nil
 }
 
+// showEnded shows the result of a goal that has ended, does what is left to do
+// after its end, and picks the exit code, as the run that ended it; it returns
+// false for an open goal.
+func (a *app) showEnded(ctx context.Context, root string, cfg config.Config, goal message.GoalID) (ended bool, err error) {
+	b, err := a.openAt(root, person())
+	if err != nil {
+		return false, err
+	}
+	defer b.Close()
+	var g blackboard.Goal
+	if err := b.View(ctx, func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil || g.Status != blackboard.GoalEnded {
+		return false, err
+	}
+	if !a.asJSON {
+		fmt.Fprintf(a.out, "ended       %s at %s: nothing is left to do\n", g.ID, g.FinalRef.TS.Format(time.RFC3339))
+	}
+	s := newScreen(a)
+	for m, err := range b.Messages(g.InputRef.Seq) {
+		if err != nil {
+			return true, err
+		}
+		if m.Goal == g.ID {
+			if err := s.add(m, m.Seq != g.InputRef.Seq && m.Seq != g.FinalRef.Seq); err != nil {
+				return true, err
+			}
+		}
+		if m.Seq == g.FinalRef.Seq {
+			break
+		}
+	}
+	s.close()
+	return true, a.conclude(ctx, b, cfg, supervisor.Finished, goal, true)
+}
+
 // askPerson puts open questions to a person at the terminal.
 func (a *app) askPerson(ctx context.Context, root string, b *session, ending supervisor.Ending, goal message.GoalID) (again bool, err error) {
 	if ending != supervisor.Waiting || !a.asks() {
@@ -160,8 +195,9 @@ func (a *app) answer(ctx context.Context, root string, g blackboard.Goal, answer
 	return err
 }
 
-// conclude says how the run ended and picks the exit code.
-func (a *app) conclude(ctx context.Context, b *session, cfg config.Config, ending supervisor.Ending, goal message.GoalID) error {
+// conclude says how the run ended and picks the exit code; again for a goal
+// that had ended before this run.
+func (a *app) conclude(ctx context.Context, b *session, cfg config.Config, ending supervisor.Ending, goal message.GoalID, again bool) error {
 	var g blackboard.Goal
 	if err := b.View(context.WithoutCancel(ctx), func(st *blackboard.State) error { g, _ = st.Goal(goal); return nil }); err != nil {
 		return err
@@ -179,7 +215,7 @@ func (a *app) conclude(ctx context.Context, b *session, cfg config.Config, endin
 	}
 	err := a.lastWords(g, ending, code)
 	if isCode(g) && ending == supervisor.Finished {
-		err = errors.Join(err, a.finishCode(context.WithoutCancel(ctx), b, cfg, g))
+		err = errors.Join(err, a.finishCode(context.WithoutCancel(ctx), b, cfg, g, again))
 	}
 	if err != nil || code == exitOK {
 		return err
