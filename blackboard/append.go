@@ -30,7 +30,8 @@ func If(f func(*State) error) AppendOption {
 
 // Append adds a message and returns it as it is in the log, once it is durable.
 // Agent, From and To come from the identity and the table if they are empty;
-// Seq and TS are the log's, ID too unless it is set.
+// Seq and TS are the log's, ID too unless it is set. The state has the body that
+// is returned: nobody changes it.
 //
 // It is refused, and the log untouched, with a BoundaryError if the identity or
 // the table does not allow it, with what a condition returned, or with what the
@@ -116,7 +117,7 @@ func (b *Board) append(ctx context.Context, draft func(*State) (message.Message,
 	if err != nil {
 		return message.Message{}, err
 	}
-	b.folded(r)
+	b.folded(r, m.Body)
 	return m, nil
 }
 
@@ -154,9 +155,10 @@ func (b *Board) prepare(t journal.Tail, m *message.Message, draft func(*State) (
 	}, nil
 }
 
-// folded takes an appended record into the state, unless somebody else was
-// faster, and sees to what has become too long.
-func (b *Board) folded(r journal.Record) {
+// folded takes an appended record, whose body was decoded when it was checked,
+// into the state, unless somebody else was faster, and sees to what has become too
+// long.
+func (b *Board) folded(r journal.Record, body message.Body) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || b.state == nil {
@@ -165,7 +167,7 @@ func (b *Board) folded(r journal.Record) {
 	if seq, _ := b.state.Head(); seq+1 != r.Seq {
 		return
 	}
-	if _, err := fold(b.state, r); err != nil {
+	if err := take(b.state, messageOf(r, body)); err != nil {
 		b.distrust(err) // it was checked before: what the state rests on is damaged
 		return
 	}

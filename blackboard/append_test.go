@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,33 @@ func TestAppendIsSeenEverywhere(t *testing.T) {
 	sameContents(t, "refold", boardContents(t, a), contents(t, refold(t, a, 3)))
 	if err := errors.Join(a.Barrier(quiet, 3), b.Barrier(quiet, 3)); err != nil {
 		t.Error(err)
+	}
+}
+
+// lookingFS notes the names it is asked about.
+type lookingFS struct {
+	journal.OSFS
+	looked *[]string
+}
+
+func (f lookingFS) Stat(name string) (os.FileInfo, error) {
+	*f.looked = append(*f.looked, filepath.Base(name))
+	return f.OSFS.Stat(name)
+}
+
+// What an append costs over its sync is largely what it asks the system.
+func TestAnAppendLooksNoMoreThanItMust(t *testing.T) {
+	var looked []string
+	o := personOptions
+	o.FS = lookingFS{looked: &looked}
+	b := mustInit(t, t.TempDir(), o)
+	mustAppend(t, b, message.HumanNote{For: "planner", Message: "the first reads the log"})
+	looked = nil
+	mustAppend(t, b, message.HumanNote{For: "planner", Message: "a note"})
+	// Whether a writer is shut out before it writes, and was told to be after it
+	// synced; and between them whether the log is the one it has open.
+	if want := []string{"poisoned", "log.jsonl", "poisoned"}; !slices.Equal(looked, want) {
+		t.Errorf("an append looked at %v, want %v", looked, want)
 	}
 }
 

@@ -153,8 +153,7 @@ func (b *Board) notice() {
 	if b.file != nil {
 		below, belowBytes, limit = b.file.Header().Seq, b.file.Bytes(), max(limit, b.file.Records()/tailShare)
 	}
-	rotate, err := b.log.WantsRotation(belowBytes)
-	rotate = rotate && err == nil
+	rotate := b.log.WantsRotation(belowBytes)
 	if !rotate && !b.tailIsLarge(limit) {
 		return
 	}

@@ -185,13 +185,18 @@ func fold(s *State, r journal.Record) (message.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	err = Apply(s, m)
+	return m, take(s, m)
+}
+
+// take applies the message of a record to s.
+func take(s *State, m message.Message) error {
+	err := Apply(s, m)
 	if fault := s.Err(); fault != nil {
-		return m, fmt.Errorf("read the board: %w", fault)
+		return fmt.Errorf("read the board: %w", fault)
 	}
 	if err != nil {
-		return m, &FoldError{Seq: r.Seq, Type: m.Type(), Err: err}
+		return &FoldError{Seq: m.Seq, Type: m.Type(), Err: err}
 	}
-	s.SetHead(r.Hash)
-	return m, nil
+	s.SetHead(m.Hash)
+	return nil
 }

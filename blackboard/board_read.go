@@ -20,11 +20,16 @@ func decodeRecord(r journal.Record) (message.Message, error) {
 	if genesis, ok := body.(message.Genesis); ok && genesis.Format > LogFormat {
 		return message.Message{}, &NewerFormatError{Format: genesis.Format}
 	}
+	return messageOf(r, body), nil
+}
+
+// messageOf is a line of the log whose payload says body.
+func messageOf(r journal.Record, body message.Body) message.Message {
 	return message.Message{
 		Seq: r.Seq, TS: r.TS, ID: message.ID(r.ID), From: message.Role(r.From), To: message.Role(r.To),
 		Goal: message.GoalID(r.Goal), Subject: r.Subject, Cause: message.ID(r.Cause),
 		Agent: message.AgentID(r.Agent), Fence: message.Fence(r.Fence), Body: body, Hash: r.Hash,
-	}, nil
+	}
 }
 
 // Messages yields the messages from a seq on that are in the log now, 0 meaning

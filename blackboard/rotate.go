@@ -18,9 +18,6 @@ func (b *Board) Rotate(ctx context.Context) (rotated bool, err error) {
 		return false, ErrReadOnly
 	}
 	size := b.stateBytes()
-	if wanted, err := b.log.WantsRotation(size); err != nil || !wanted {
-		return false, err
-	}
 	var id checkpoint.ID
 	r, rotated, err := b.log.Rotate(ctx, size, func(t journal.Tail) (journal.Draft, error) {
 		b.mu.Lock()

@@ -74,7 +74,7 @@ func (j *Journal) prepare() error {
 		return &PoisonedError{Reason: j.poison}
 	}
 	if j.live.why != nil {
-		return storageError("append a message", j.livePath(), j.live.why)
+		return storageError("append a message", j.livePath, j.live.why)
 	}
 	if bad == nil {
 		return nil
@@ -162,7 +162,7 @@ func (j *Journal) writeLineLocked(d Draft) (Record, error) {
 
 // undo takes back what a failed write may have left.
 func (j *Journal) undo(cause error) error {
-	failed := storageError("append a message", j.livePath(), cause)
+	failed := storageError("append a message", j.livePath, cause)
 	if err := j.live.file.Truncate(j.end); err != nil {
 		reason := fmt.Sprintf("a line was written in part (%v) and could not be taken back (%v)", cause, err)
 		return errors.Join(failed, j.setPoison(reason))
@@ -197,7 +197,7 @@ func (j *Journal) compose(d Draft, last Head, lastTS time.Time, durable uint64) 
 
 // checkPoisonFile refuses if anybody closed the log to writers.
 func (j *Journal) checkPoisonFile() error {
-	name := j.path(runName, poisonName)
+	name := j.poisonPath
 	_, err := j.fsys.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -214,7 +214,7 @@ func (j *Journal) setPoison(reason string) error {
 	j.poison = reason
 	poisoned := &PoisonedError{Reason: reason}
 	if err := j.closeToWriters(reason); err != nil {
-		return errors.Join(poisoned, storageError("close the log to writers", j.path(runName, poisonName), err))
+		return errors.Join(poisoned, storageError("close the log to writers", j.poisonPath, err))
 	}
 	return poisoned
 }
@@ -224,7 +224,7 @@ func (j *Journal) closeToWriters(reason string) error {
 	if err := j.makeRunDir(); err != nil {
 		return err
 	}
-	if err := writeSynced(j.fsys, j.path(runName, poisonName), []byte(reason+"\n"), filePerm); err != nil {
+	if err := writeSynced(j.fsys, j.poisonPath, []byte(reason+"\n"), filePerm); err != nil {
 		return err
 	}
 	return j.fsys.SyncDir(j.path(runName))

@@ -96,7 +96,7 @@ func (c *cursor) name() string {
 	if c.closed != nil {
 		return c.j.path(archiveName, c.closed.name)
 	}
-	return c.j.livePath()
+	return c.j.livePath
 }
 
 // stop decides what a place means where reading cannot go on: the end of a
@@ -118,7 +118,7 @@ func (c *cursor) stop(start int64, cause error) (again bool, err error) {
 		c.close()
 		return true, nil
 	}
-	info, err := c.j.fsys.Stat(c.j.livePath())
+	info, err := c.j.fsys.Stat(c.j.livePath)
 	if err != nil {
 		return false, c.j.missingLog(err)
 	}
@@ -172,7 +172,7 @@ func (c *cursor) openOnce() error {
 	if c.from == 0 && c.last.Seq == 0 {
 		want = 0
 	}
-	live, err := c.j.fsys.OpenFile(c.j.livePath(), os.O_RDONLY, 0)
+	live, err := c.j.fsys.OpenFile(c.j.livePath, os.O_RDONLY, 0)
 	if err != nil {
 		return c.j.missingLog(err)
 	}
@@ -216,7 +216,7 @@ func (c *cursor) use(file File, closed *archived, want uint64) error {
 	info, err := file.Stat()
 	if err != nil {
 		_ = file.Close()
-		return storageError("open the log", c.j.livePath(), err)
+		return storageError("open the log", c.j.livePath, err)
 	}
 	c.file, c.info, c.closed = file, info, closed
 	c.inFile, c.suspect = Head{}, -1

@@ -11,6 +11,16 @@ func (j *Journal) WriteOnly(ctx context.Context, d Draft) (Record, error) {
 // SyncTo is the rest of that append.
 func (j *Journal) SyncTo(ctx context.Context, seq uint64) error { return j.syncTo(ctx, seq) }
 
+// Size is how many bytes the live segment has.
+func (j *Journal) Size() (int64, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, err := j.refresh(); err != nil {
+		return 0, err
+	}
+	return j.end, nil
+}
+
 // Encode is what an append writes.
 func Encode(r *Record) ([]byte, error) { return encode(r) }
 

@@ -72,7 +72,7 @@ func decodeNote(line []byte) (board string, head Head, ok bool) {
 // readHead reads run/head: the highest head that whoever synced it noted as
 // durable, or the zero Head. A note that is just being written does not count.
 func (j *Journal) readHead() Head {
-	file, err := j.fsys.OpenFile(j.path(runName, headName), os.O_RDONLY, 0)
+	file, err := j.fsys.OpenFile(j.headPath, os.O_RDONLY, 0)
 	if err != nil {
 		return Head{}
 	}
@@ -130,12 +130,12 @@ func (j *Journal) writeHead(head Head) error {
 }
 
 func (j *Journal) openMarks() (File, error) {
-	file, err := j.fsys.OpenFile(j.path(runName, headName), os.O_WRONLY|os.O_CREATE, filePerm)
+	file, err := j.fsys.OpenFile(j.headPath, os.O_WRONLY|os.O_CREATE, filePerm)
 	if errors.Is(err, fs.ErrNotExist) { // somebody cleared run/
 		if err := j.makeRunDir(); err != nil {
 			return nil, err
 		}
-		return j.fsys.OpenFile(j.path(runName, headName), os.O_WRONLY|os.O_CREATE, filePerm)
+		return j.fsys.OpenFile(j.headPath, os.O_WRONLY|os.O_CREATE, filePerm)
 	}
 	return file, err
 }
@@ -151,7 +151,7 @@ func AcceptLog(ctx context.Context, dir string, opts Options) error {
 		return err
 	}
 	defer leave()
-	name := j.path(runName, headName)
+	name := j.headPath
 	if err := j.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError("forget the old head", name, err)
 	}

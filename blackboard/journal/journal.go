@@ -88,6 +88,9 @@ type Journal struct {
 	fsys FS
 	dir  string
 
+	// What an append looks at is joined once.
+	livePath, headPath, poisonPath string
+
 	appending *gate         // orch.lock: who is inside may change the log
 	syncing   chan struct{} // holds a token while a goroutine syncs; others wait for what it covers
 
@@ -111,7 +114,7 @@ var _ Log = (*Journal)(nil)
 // reported by the first call that looks at it, and mended by the first append.
 func Open(dir string, opts Options) (*Journal, error) {
 	j := newJournal(dir, opts)
-	if _, err := j.fsys.Stat(j.livePath()); err != nil {
+	if _, err := j.fsys.Stat(j.livePath); err != nil {
 		return nil, j.missingLog(err)
 	}
 	if err := j.refuseNetwork(); err != nil {
@@ -135,13 +138,13 @@ func Create(ctx context.Context, dir string, opts Options, genesis Draft) (*Jour
 		return nil, err
 	}
 	defer leave()
-	if _, err := j.fsys.Stat(j.livePath()); err == nil {
+	if _, err := j.fsys.Stat(j.livePath); err == nil {
 		return nil, fmt.Errorf("create a log in %s: %w", dir, ErrExists)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, storageError("create a log", dir, err)
 	}
 	if noted := j.readHead(); noted.Seq > 0 {
-		return nil, &WentBackwardsError{Source: j.path(runName, headName), Noted: noted}
+		return nil, &WentBackwardsError{Source: j.headPath, Noted: noted}
 	}
 	first, line, err := j.compose(genesis, Head{Hash: genesisPrev}, time.Time{}, 0)
 	if err != nil {
@@ -159,6 +162,7 @@ func Create(ctx context.Context, dir string, opts Options, genesis Draft) (*Jour
 func newJournal(dir string, opts Options) *Journal {
 	opts = opts.withDefaults()
 	j := &Journal{opts: opts, fsys: opts.FS, dir: dir}
+	j.livePath, j.headPath, j.poisonPath = j.path(opts.Name), j.path(runName, headName), j.path(runName, poisonName)
 	j.appending = newGate(j.fsys, j.path(lockName), opts.LockTimeout, j.readAhead)
 	j.syncing = make(chan struct{}, 1)
 	return j
@@ -196,7 +200,7 @@ func (j *Journal) install(content []byte) error {
 		_ = j.fsys.Remove(j.path(nextName)) // the error that matters is the first
 		return err
 	}
-	if err := j.fsys.Rename(j.path(nextName), j.livePath()); err != nil {
+	if err := j.fsys.Rename(j.path(nextName), j.livePath); err != nil {
 		return err
 	}
 	return j.fsys.SyncDir(j.dir)
@@ -220,12 +224,12 @@ func (j *Journal) refuseNetwork() error {
 // from us.
 func (j *Journal) missingLog(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
-		return storageError("open the log", j.livePath(), err)
+		return storageError("open the log", j.livePath, err)
 	}
 	if noted := j.readHead(); noted.Seq > 0 {
-		return &WentBackwardsError{Source: j.path(runName, headName), Noted: noted}
+		return &WentBackwardsError{Source: j.headPath, Noted: noted}
 	}
-	return fmt.Errorf("open %s: %w", j.livePath(), ErrNoLog)
+	return fmt.Errorf("open %s: %w", j.livePath, ErrNoLog)
 }
 
 // Head returns the last whole record, whether durable or not.
@@ -236,16 +240,6 @@ func (j *Journal) Head() (Head, error) {
 		return Head{}, err
 	}
 	return j.head, nil
-}
-
-// Size returns the bytes of the live segment.
-func (j *Journal) Size() (int64, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if _, err := j.refresh(); err != nil {
-		return 0, err
-	}
-	return j.end, nil
 }
 
 // Close writes the head note, if one is in use, and closes the files. Closing
@@ -271,7 +265,6 @@ func (j *Journal) Close() error {
 }
 
 func (j *Journal) liveName() string { return j.opts.Name }
-func (j *Journal) livePath() string { return j.path(j.opts.Name) }
 
 func (j *Journal) path(names ...string) string {
 	return filepath.Join(append([]string{j.dir}, names...)...)

@@ -38,7 +38,7 @@ func (j *Journal) setAside(bad *flaw) error {
 		return err
 	}
 	if err := j.live.file.Truncate(bad.offset); err != nil {
-		return storageError("cut off a torn tail", j.livePath(), err)
+		return storageError("cut off a torn tail", j.livePath, err)
 	}
 	if err := j.live.file.Sync(); err != nil {
 		return j.poisonBySync(err)
@@ -58,7 +58,7 @@ func (j *Journal) report(torn Torn) error {
 func (j *Journal) copyTorn(file File, bad *flaw) (Torn, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return Torn{}, storageError("set aside a torn tail", j.livePath(), err)
+		return Torn{}, storageError("set aside a torn tail", j.livePath, err)
 	}
 	torn := Torn{Offset: bad.offset, Bytes: info.Size() - bad.offset, Why: bad.why, After: bad.seq - 1}
 	if err := j.makeArchive(); err != nil {

@@ -53,7 +53,7 @@ func (j *Journal) repair() (RepairReport, error) {
 		err = j.judge(seg.file, bad, noted)
 	}
 	if err == nil && noted.Seq > report.Head.Seq {
-		err = &WentBackwardsError{Source: j.path(runName, headName), Noted: noted, Found: report.Head}
+		err = &WentBackwardsError{Source: j.headPath, Noted: noted, Found: report.Head}
 	}
 	if err != nil {
 		return report, err
@@ -72,11 +72,11 @@ func (j *Journal) repair() (RepairReport, error) {
 	// it: whoever comes next has to repair again.
 	if !report.Poisoned {
 		if err := j.closeToWriters("a repair was not finished"); err != nil {
-			return report, storageError("repair the log", j.path(runName, poisonName), err)
+			return report, storageError("repair the log", j.poisonPath, err)
 		}
 	}
 	if err := j.reinstall(end); err != nil {
-		return report, storageError("repair the log", j.livePath(), err)
+		return report, storageError("repair the log", j.livePath, err)
 	}
 	return report, j.reopen(&report)
 }
@@ -92,7 +92,7 @@ func (j *Journal) reinstall(size int64) error {
 
 // reopen lets writers in again, and reports what was set aside.
 func (j *Journal) reopen(report *RepairReport) error {
-	name := j.path(runName, poisonName)
+	name := j.poisonPath
 	if err := j.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError("open the log to writers", name, err)
 	}
@@ -103,7 +103,7 @@ func (j *Journal) reopen(report *RepairReport) error {
 		return err
 	}
 	if err := j.writeHead(report.Head); err != nil {
-		return storageError("note the durable head", j.path(runName, headName), err)
+		return storageError("note the durable head", j.headPath, err)
 	}
 	j.durable = max(j.durable, report.Head.Seq)
 	if report.Torn == nil {

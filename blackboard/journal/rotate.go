@@ -14,10 +14,12 @@ import (
 const stateFactor = 4
 
 // WantsRotation says whether Rotate would do anything for a board whose
-// checkpoint has stateBytes.
-func (j *Journal) WantsRotation(stateBytes int64) (bool, error) {
-	size, err := j.Size()
-	return err == nil && size >= j.rotateAt(stateBytes), err
+// checkpoint has stateBytes, as far as the log is known here: it does not look, so
+// that it may be asked after every append.
+func (j *Journal) WantsRotation(stateBytes int64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.end >= j.rotateAt(stateBytes)
 }
 
 func (j *Journal) rotateAt(stateBytes int64) int64 {
@@ -40,8 +42,8 @@ func (j *Journal) Rotate(ctx context.Context, stateBytes int64, first func(Tail)
 	if err := j.prepare(); err != nil {
 		return Record{}, false, err
 	}
-	if wanted, err := j.WantsRotation(stateBytes); err != nil || !wanted {
-		return Record{}, false, err
+	if !j.WantsRotation(stateBytes) {
+		return Record{}, false, nil
 	}
 	t, err := j.tail()
 	if err != nil {
@@ -84,13 +86,13 @@ func (j *Journal) rotate(ctx context.Context, d Draft) (Record, error) {
 	}
 	// From here the old file has two names, until it loses the live one.
 	if err := j.install(line); err != nil {
-		return Record{}, storageError("start a segment", j.livePath(), err)
+		return Record{}, storageError("start a segment", j.livePath, err)
 	}
 	if _, err := j.refresh(); err != nil {
 		return Record{}, err
 	}
 	if err := j.writeHead(r.Head()); err != nil {
-		return Record{}, storageError("note the durable head", j.path(runName, headName), err)
+		return Record{}, storageError("note the durable head", j.headPath, err)
 	}
 	j.durable, j.live.named = r.Seq, true
 	return r, j.writeNote()
@@ -99,7 +101,7 @@ func (j *Journal) rotate(ctx context.Context, d Draft) (Record, error) {
 // keepOld gives the live file a durable name in the archive: a second name where
 // the file system has such, a copy where it has not.
 func (j *Journal) keepOld(name string) error {
-	err := j.fsys.Link(j.livePath(), name)
+	err := j.fsys.Link(j.livePath, name)
 	if err == nil {
 		return j.fsys.SyncDir(j.path(archiveName))
 	}
@@ -115,7 +117,7 @@ func (j *Journal) keepOld(name string) error {
 
 // readAll returns the first size bytes of the live file.
 func (j *Journal) readAll(size int64) ([]byte, error) {
-	file, err := j.fsys.OpenFile(j.livePath(), os.O_RDONLY, 0)
+	file, err := j.fsys.OpenFile(j.livePath, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

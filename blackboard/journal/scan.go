@@ -186,13 +186,13 @@ func (s *Scan) end(start int64, cause error) (flaw *Flaw, again bool, err error)
 		s.Close()
 		return nil, true, nil
 	}
-	info, err := s.j.fsys.Stat(s.j.livePath())
+	info, err := s.j.fsys.Stat(s.j.livePath)
 	if err == nil && !s.j.fsys.SameFile(info, s.info) {
 		s.gone = true // whatever was added before the rotation is read first
 		return nil, true, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, storageError("look at the log", s.j.livePath(), err)
+		return nil, false, storageError("look at the log", s.j.livePath, err)
 	}
 	if s.seeking {
 		return nil, false, &WentBackwardsError{Source: "the caller", Noted: s.after, Found: s.last}
@@ -235,14 +235,14 @@ func (s *Scan) tail(start int64, cause error, info fs.FileInfo) *Flaw {
 // open finds the file to read next: the oldest closed segment that begins behind
 // the one that was read, and the live one after all of them.
 func (s *Scan) open() error {
-	live, err := s.j.fsys.OpenFile(s.j.livePath(), os.O_RDONLY, 0)
+	live, err := s.j.fsys.OpenFile(s.j.livePath, os.O_RDONLY, 0)
 	if err != nil {
 		return s.j.missingLog(err)
 	}
 	info, err := live.Stat()
 	if err != nil {
 		_ = live.Close()
-		return storageError("open the log", s.j.livePath(), err)
+		return storageError("open the log", s.j.livePath, err)
 	}
 	list, err := s.j.listArchived()
 	if err != nil {

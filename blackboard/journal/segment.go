@@ -33,7 +33,7 @@ func (s *segment) release() {
 // openLive opens the log for appending, or just for reading if that is all the
 // system allows.
 func (j *Journal) openLive() (*segment, error) {
-	name := j.livePath()
+	name := j.livePath
 	file, why := j.fsys.OpenFile(name, os.O_RDWR|os.O_APPEND, filePerm)
 	if why != nil {
 		var err error
@@ -66,7 +66,7 @@ func (j *Journal) firstRecord(file File) (Record, error) {
 	line, _, err := newLineReader(file, 0).next()
 	var failed *readError
 	if errors.As(err, &failed) {
-		return Record{}, storageError("read the log", j.livePath(), err)
+		return Record{}, storageError("read the log", j.livePath, err)
 	}
 	var r Record
 	if err == nil {
@@ -76,7 +76,7 @@ func (j *Journal) firstRecord(file File) (Record, error) {
 		err = errors.New("the file is empty")
 	}
 	if err != nil {
-		return Record{}, &CorruptError{Path: j.livePath(), Line: 1, Why: err.Error()}
+		return Record{}, &CorruptError{Path: j.livePath, Line: 1, Why: err.Error()}
 	}
 	return r, nil
 }

@@ -28,7 +28,7 @@ func (j *Journal) refresh() (*flaw, error) {
 	if j.live == nil {
 		return j.load()
 	}
-	info, err := j.fsys.Stat(j.livePath())
+	info, err := j.fsys.Stat(j.livePath)
 	if err != nil {
 		return nil, j.missingLog(err)
 	}
@@ -96,7 +96,7 @@ func (j *Journal) load() (*flaw, error) {
 		bad, err = j.settle(seg.file, bad, func() Head { return noted })
 	}
 	if err == nil {
-		err = j.confirm(seg, noted, j.path(runName, headName))
+		err = j.confirm(seg, noted, j.headPath)
 	}
 	if err == nil && before.live != nil {
 		err = j.confirm(seg, before.head, "this process")
@@ -133,7 +133,7 @@ func (j *Journal) restoreState(p position) {
 func (j *Journal) loadFrom(seg *segment, noted Head) (*flaw, error) {
 	at, err := anchor(seg.file, seg.info.Size(), noted.Seq)
 	if err != nil {
-		return nil, storageError("read the log", j.livePath(), err)
+		return nil, storageError("read the log", j.livePath, err)
 	}
 	j.recent = starts{}
 	j.head = Head{}
@@ -156,7 +156,7 @@ func (j *Journal) walk(lines *lineReader, last Head, visit func(f frame, ts time
 			return &flaw{offset: start, seq: last.Seq + 1, cut: err == errCut, why: err.Error()}, nil
 		}
 		if err != nil {
-			return nil, storageError("read the log", j.livePath(), err)
+			return nil, storageError("read the log", j.livePath, err)
 		}
 		f, err := parseFrame(line)
 		if err == nil && last.Seq > 0 {
@@ -194,20 +194,20 @@ func (j *Journal) judge(file File, bad *flaw, noted Head) error {
 	switch {
 	case bad.offset == 0:
 	case noted.Seq >= bad.seq && bad.cut:
-		return &WentBackwardsError{Source: j.path(runName, headName), Noted: noted, Found: Head{Seq: bad.seq - 1}}
+		return &WentBackwardsError{Source: j.headPath, Noted: noted, Found: Head{Seq: bad.seq - 1}}
 	case noted.Seq >= bad.seq:
 		why += ", though run/head says it was durable"
 	default:
 		claimed, err := laterClaim(file, bad.offset, bad.seq)
 		if err != nil {
-			return storageError("read the log", j.livePath(), err)
+			return storageError("read the log", j.livePath, err)
 		}
 		if !claimed {
 			return nil
 		}
 		why += ", though a later line says it was durable"
 	}
-	return &CorruptError{Path: j.livePath(), Line: lineNumber(file, bad.offset), Offset: bad.offset, Why: why}
+	return &CorruptError{Path: j.livePath, Line: lineNumber(file, bad.offset), Offset: bad.offset, Why: why}
 }
 
 // confirm checks that the log just loaded holds the record that is remembered.

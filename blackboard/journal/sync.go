@@ -71,7 +71,7 @@ func (j *Journal) flush(seq uint64) error {
 	}
 	seg.named = true
 	j.durable = max(j.durable, head.Seq)
-	return storageError("note the durable head", j.path(runName, headName), j.writeHead(head))
+	return storageError("note the durable head", j.headPath, j.writeHead(head))
 }
 
 func (j *Journal) syncFailed(cause error) error {

@@ -48,12 +48,12 @@ func (j *Journal) Verify(ctx context.Context, from Head) (Report, error) {
 			return report, c.corrupt(0, "the first message names one before it")
 		}
 		if r.Seq == noted.Seq && r.Hash != noted.Hash {
-			return report, &WentBackwardsError{Source: j.path(runName, headName), Noted: noted, Found: r.Head()}
+			return report, &WentBackwardsError{Source: j.headPath, Noted: noted, Found: r.Head()}
 		}
 		report.Head = r.Head()
 	}
 	if noted.Seq > c.last.Seq {
-		return report, &WentBackwardsError{Source: j.path(runName, headName), Noted: noted, Found: c.last}
+		return report, &WentBackwardsError{Source: j.headPath, Noted: noted, Found: c.last}
 	}
 	if from.Seq > c.last.Seq {
 		return report, &WentBackwardsError{Source: "the caller", Noted: from, Found: c.last}
