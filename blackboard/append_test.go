@@ -76,8 +76,8 @@ func TestAnAppendLooksNoMoreThanItMust(t *testing.T) {
 	mustAppend(t, b, message.HumanNote{For: "planner", Message: "the first reads the log"})
 	looked = nil
 	mustAppend(t, b, message.HumanNote{For: "planner", Message: "a note"})
-	// Whether a writer is shut out before it writes, and was told to be after it
-	// synced; and between them whether the log is the one it has open.
+	// Whether the log is closed to writers, before the write and after the sync, and
+	// whether the log is still the file that is open.
 	if want := []string{"poisoned", "log.jsonl", "poisoned"}; !slices.Equal(looked, want) {
 		t.Errorf("an append looked at %v, want %v", looked, want)
 	}
