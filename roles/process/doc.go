@@ -7,7 +7,10 @@
 //
 // It promises that Run returns, within the limits plus the grace plus a few
 // seconds, whatever the command does: ignoring SIGTERM, flooding its output,
-// leaving a grandchild that holds the output pipe, or calling setsid.
+// leaving a grandchild that holds the output pipe, or calling setsid. Those who
+// take the output (Full, Stdout, Stderr, OnOutput) get all that was written
+// before its end, for which they may have half a minute more; the one that has
+// not returned by then is left alone with it.
 //
 // It never interprets output, never retries, and never kills a process of
 // which it has not just checked the start time.
@@ -33,5 +36,6 @@
 //
 // Linux has all of the above. macOS has groups, sessions, descendants and
 // markers, and a guard that is no subreaper. Windows ends the process tree
-// with taskkill, has no grace, no marker sweep and no guard.
+// with taskkill, has no grace, no marker sweep and no guard, and drops what of
+// the output has not been taken two seconds after the end.
 package process

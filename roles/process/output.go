@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -98,6 +99,9 @@ func (c *capture) fill(res *Result) {
 	res.Truncated = c.total > int64(len(res.Head)+len(res.Tail))
 }
 
+// restBytes is more than a pipe holds.
+const restBytes = 2 << 20
+
 // reader moves one pipe into the capture.
 type reader struct {
 	r, w *os.File
@@ -127,15 +131,37 @@ func (rd *reader) loop() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := rd.r.Read(buf)
-		if n > 0 && rd.out.add(buf[:n]) {
-			rd.copyTee(buf[:n])
-			if rd.out.notify != nil {
-				rd.out.notify(buf[:n])
-			}
+		rd.handOut(buf[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			rd.rest(buf)
 		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// rest hands out what the pipe holds without waiting for more. That is all the
+// dead have written, as no pipe holds more than restBytes.
+func (rd *reader) rest(buf []byte) {
+	_ = rd.r.SetReadDeadline(time.Time{}) // it was set before
+	for left := restBytes; left > 0; {
+		n := readNow(rd.r, buf)
+		if n <= 0 {
+			return
+		}
+		rd.handOut(buf[:n])
+		left -= n
+	}
+}
+
+func (rd *reader) handOut(p []byte) {
+	if len(p) == 0 || !rd.out.add(p) {
+		return
+	}
+	rd.copyTee(p)
+	if rd.out.notify != nil {
+		rd.out.notify(p)
 	}
 }
 
@@ -150,21 +176,29 @@ func (rd *reader) copyTee(p []byte) {
 	rd.teeN -= n
 }
 
-// drain waits for the end of the output; a pipe that something unkillable
-// still holds is given up at the deadline.
-func (rd *reader) drain(deadline time.Time) {
-	t := time.NewTimer(time.Until(deadline))
+// drain waits for the end of the outputs, and tells whether that was given up
+// because who takes them needs longer than limit. A pipe that something
+// unkillable holds is left after wait; what it held then is handed out, but
+// where pipes know no deadline.
+func drain(readers []*reader, wait, limit time.Duration) (cut bool) {
+	deadlines, until := true, time.Now().Add(wait)
+	for _, rd := range readers {
+		if rd.r.SetReadDeadline(until) != nil {
+			deadlines, limit = false, wait
+		}
+	}
+	t := time.NewTimer(limit)
 	defer t.Stop()
-	select {
-	case <-rd.done:
-	case <-t.C:
+	for _, rd := range readers {
+		select {
+		case <-rd.done:
+		case <-t.C:
+			cut = deadlines
+			t.Reset(0) // for the others
+		}
+		rd.r.Close()
 	}
-	rd.r.Close()
-	t.Reset(time.Second)
-	select {
-	case <-rd.done:
-	case <-t.C: // a system where closing does not wake the reader
-	}
+	return cut
 }
 
 func (rd *reader) close() {

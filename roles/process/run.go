@@ -12,8 +12,11 @@ import (
 	"orch/roles/confine"
 )
 
-// drainLimit bounds the wait for the last output after everything is dead.
-const drainLimit = 2 * time.Second
+// Bounds of the wait for the last output after everything is dead.
+const (
+	drainWait  = 2 * time.Second  // for the end of a pipe that something may still hold
+	drainLimit = 30 * time.Second // for who takes what it held
+)
 
 // reason is why Run ends a command.
 type reason int
@@ -55,11 +58,12 @@ func (s Spec) withDefaults() Spec {
 	s.GraceMS = orDefault(s.GraceMS, DefaultGraceMS)
 	s.MaxOutputBytes = orDefault(s.MaxOutputBytes, DefaultMaxOutputBytes)
 	s.FullBytes = orDefault(s.FullBytes, DefaultFullBytes)
+	s.drainLimit = orDefault(s.drainLimit, drainLimit)
 	s.KeepBytes = orDefault(s.KeepBytes, DefaultKeepBytes)
 	return s
 }
 
-func orDefault[T int | int64](v, def T) T {
+func orDefault[T int | int64 | time.Duration](v, def T) T {
 	if v <= 0 {
 		return def
 	}
@@ -209,16 +213,16 @@ func (r *running) finish(why reason) Result {
 		return res
 	}
 	r.input.close()
-	deadline := time.Now().Add(drainLimit)
-	for _, rd := range r.readers {
-		rd.drain(deadline)
-	}
+	cut := drain(r.readers, drainWait, r.spec.drainLimit)
 	if r.out.flooded() && why == finished {
 		res.Flooded = true
 	}
 	res.Exit, res.Signal, res.Err = exitOf(r.cmd, r.waitErr)
 	if r.guard != nil {
 		rep.into(&res, reported, r.spec.Argv[0])
+	}
+	if cut && res.Err == nil && !res.Ended() {
+		res.Err = fmt.Errorf("the last output of %s was not taken within %s", r.spec.Argv[0], r.spec.drainLimit)
 	}
 	if r.cgroup != nil {
 		r.cgroup.remove()

@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"orch/roles/confine"
 )
@@ -56,6 +57,8 @@ type Spec struct {
 	NoCgroup bool           // do not try to make a cgroup
 	OnStart  func(Identity) // called once the process exists
 	OnOutput func([]byte)   // called with each chunk, from one goroutine a stream; must not keep it
+
+	drainLimit time.Duration // 0: the constant of this name; less in tests
 }
 
 // Result is what became of a command. A command that could not be started has
@@ -77,7 +80,7 @@ type Result struct {
 
 	Leftovers []Proc // what outlived the command and was ended
 	Survivors []Proc // what could not be ended; empty unless the system refused
-	Err       error  // *StartError, or a failure of the machinery
+	Err       error  // *StartError, or a failure of the machinery, such as output that was not taken
 }
 
 // Output is the kept output in one piece, with a line that says what is missing.

@@ -77,3 +77,16 @@ func lookPath(name string, env []string) string {
 	}
 	return name
 }
+
+// readNow reads what a pipe holds, without waiting; 0 or less if that is nothing.
+func readNow(r *os.File, buf []byte) (n int) {
+	c, err := r.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = c.Read(func(fd uintptr) bool {
+		n, _ = unix.Read(int(fd), buf)
+		return true
+	})
+	return n
+}
