@@ -58,7 +58,10 @@ func TestLongTargetsStayApart(t *testing.T) {
 }
 
 func TestSettingsNoticeEveryKindOfChange(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "board")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
@@ -89,6 +92,17 @@ func TestSettingsNoticeEveryKindOfChange(t *testing.T) {
 		}},
 		{"removed", func() {
 			if err := os.Remove(filepath.Join(dir, "config.yaml")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"another directory, the same in all else", func() {
+			if err := os.Rename(dir, dir+"-old"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(dir, os.DirFS(dir+"-old")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(filepath.Join(dir, "values.md"), 0o400); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -58,7 +58,7 @@ func (e *NoBackendError) Hint() string { return "orch doctor shows what each rol
 type DriftError struct{ Call message.CallID }
 
 func (e *DriftError) Error() string {
-	return fmt.Sprintf("the configuration in .orch, or what git runs, changed during call %s", e.Call)
+	return fmt.Sprintf("the configuration in .orch, .orch itself, or what git runs, changed during call %s", e.Call)
 }
 
 // Hint names the next commands.

@@ -15,11 +15,17 @@ import (
 var settingPaths = []string{"config.yaml", "values.md", "hooks", "playbooks"}
 
 // SettingsOf returns a function that fingerprints orch's own configuration
-// under dir: names, modes and contents; and, of the repository's git directories,
-// what decides which programs git runs.
+// under dir: names, modes and contents, and whether it is the directory that was
+// there first; and, of the repository's git directories, what decides which
+// programs git runs.
 func SettingsOf(dir string, gitDirs ...string) func() (string, error) {
+	first, err := os.Open(dir) // while it is open no other directory is taken for it
 	return func() (string, error) {
+		if err != nil {
+			return "", fmt.Errorf("fingerprint .orch: %w", err)
+		}
 		sum := sha256.New()
+		fmt.Fprintln(sum, isAt(dir, first))
 		for _, name := range settingPaths {
 			if err := addTree(sum, filepath.Join(dir, name)); err != nil {
 				return "", fmt.Errorf("fingerprint .orch/%s: %w", name, err)
@@ -32,6 +38,16 @@ func SettingsOf(dir string, gitDirs ...string) func() (string, error) {
 		}
 		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
+}
+
+// isAt tells whether a path leads to an open directory.
+func isAt(path string, open *os.File) bool {
+	is, err := open.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(is, there)
 }
 
 func addTree(sum io.Writer, root string) error {

@@ -301,7 +301,7 @@ func (j *Journalled) settings() (string, error) {
 // drifted suspends the goal: a tool changed what governs orch itself.
 func (j *Journalled) drifted(ctx context.Context, call message.CallID) error {
 	_, err := j.env.Say(ctx, message.CheckpointReached{
-		Name: "settings-changed", Reason: fmt.Sprintf("files of orch's own configuration in .orch, or what git runs, changed during call %s", call),
+		Name: "settings-changed", Reason: fmt.Sprintf("files of orch's own configuration in .orch, .orch itself, or what git runs, changed during call %s", call),
 	})
 	if err != nil {
 		return err
