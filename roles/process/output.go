@@ -178,8 +178,8 @@ func (rd *reader) copyTee(p []byte) {
 
 // drain waits for the end of the outputs, and tells whether that was given up
 // because who takes them needs longer than limit. A pipe that something
-// unkillable holds is left after wait; what it held then is handed out, but
-// where pipes know no deadline.
+// unkillable holds is left after wait, and what it held then is handed out,
+// except where pipes know no deadline.
 func drain(readers []*reader, wait, limit time.Duration) (cut bool) {
 	deadlines, until := true, time.Now().Add(wait)
 	for _, rd := range readers {
