@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"orch/blackboard/journal/simfs"
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/message"
 )
 

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 // A trace is a short run of one or more simulated processes. It ends early, with

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 // vanishing removes a closed segment's name the moment somebody opens it.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 // recoverDamaged opens a log somebody changed, as a process does that wants to

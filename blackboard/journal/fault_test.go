@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 const simLog = "project/.orch/log.jsonl"

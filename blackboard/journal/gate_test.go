@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 // Somebody else holds the lock for too long; when they let go at last, the one

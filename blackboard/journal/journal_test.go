@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 func numbered(n int) journal.Draft {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 // rotated is a log of five segments with four records each, of which each but

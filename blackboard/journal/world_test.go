@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 const board = "/project/.orch"

@@ -16,6 +16,16 @@ type Loss struct {
 // Directive names what kind of change the controller orders.
 type Directive string
 
+// The policies of the controller by name: which rules choose the change after a failed round.
+const (
+	LikeForLike = "like-for-like"
+	V08         = "v0.8"
+	V07         = "v0.7"
+)
+
+// Policies lists the names of the policies, the default first.
+func Policies() []string { return []string{LikeForLike, V08, V07} }
+
 // The macro-states. Accept, success and abandon end a goal.
 const (
 	Init           Directive = "init"

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"orch/blackboard"
+	"orch/blackboard/internal/simfs"
 	"orch/blackboard/journal"
-	"orch/blackboard/journal/simfs"
 )
 
 // lateSaver saves between the check of the file and its replacement.

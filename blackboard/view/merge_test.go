@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"orch/blackboard/journal/simfs"
+	"orch/blackboard/internal/simfs"
 )
 
 // Whatever a person and others do to a list of notes: what either side added is

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orch/roles/backend/agent"
-	"orch/roles/backend/agent/cli"
-	"orch/roles/config"
-	"orch/roles/process"
+	"orch/roles/act/process"
+	"orch/roles/run/config"
+	"orch/roles/think/agent"
+	"orch/roles/think/agent/cli"
 )
 
 func newAgentCommand(a *app) *cobra.Command {

@@ -3,9 +3,9 @@ package main
 import (
 	"strings"
 
-	"orch/roles/backend/agent"
-	"orch/roles/backend/agent/cli"
-	"orch/roles/backend/choose"
+	"orch/roles/think/agent"
+	"orch/roles/think/agent/cli"
+	"orch/roles/think/choose"
 )
 
 // newAgent makes the agent of an entry, in the world of a step.

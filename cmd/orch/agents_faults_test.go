@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // fakeAgent is the agent program that behaves as it is told to, built once.

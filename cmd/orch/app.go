@@ -19,8 +19,8 @@ import (
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/blackboard/view"
-	"orch/roles/config"
-	"orch/roles/confine"
+	"orch/roles/act/confine"
+	"orch/roles/run/config"
 )
 
 // Exit codes of orch, as the README lists them.

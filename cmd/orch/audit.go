@@ -12,7 +12,7 @@ import (
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/auditor"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // exitFindings is how orch audit and orch agent test end when they found something.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orch/roles/auditor"
-	"orch/roles/supervisor"
+	"orch/roles/run/supervisor"
 )
 
 // trips reads the findings that call for a stop from audit.jsonl. The file is

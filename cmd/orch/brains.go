@@ -9,11 +9,11 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/prompts"
-	"orch/roles/backend"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/playbook"
-	"orch/roles/config"
 	"orch/roles/ggs"
+	"orch/roles/run/config"
+	"orch/roles/think"
+	"orch/roles/think/choose"
+	"orch/roles/think/playbook"
 )
 
 // playbooks is the embedded backend with the project's own playbooks.
@@ -41,7 +41,7 @@ func (a *app) playbookBackend(lib *playbook.Library) (*playbook.Backend, error) 
 }
 
 // planOnce perceives and plans without a board, for a dry run.
-func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in message.UserInput) (spec message.TaskSpec, plan backend.Proposal, m *choose.Meter, err error) {
+func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in message.UserInput) (spec message.TaskSpec, plan think.Proposal, m *choose.Meter, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	m = a.meter(cfg, stop)
@@ -58,7 +58,7 @@ func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in m
 	if err != nil {
 		return spec, plan, m, err
 	}
-	seen, err := sees.perceiver.Perceive(ctx, backend.PerceiveInput{Goal: "dry_run", Input: in})
+	seen, err := sees.perceiver.Perceive(ctx, think.PerceiveInput{Goal: "dry_run", Input: in})
 	if err != nil {
 		return spec, plan, m, err
 	}
@@ -66,7 +66,7 @@ func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in m
 	if spec.Intent == "" {
 		spec.Intent = in.Text // it would ask first
 	}
-	input := backend.PlanInput{Goal: "dry_run", Spec: spec, Playbook: in.Playbook, Workspace: root, Strict: in.Strict}
+	input := think.PlanInput{Goal: "dry_run", Spec: spec, Playbook: in.Playbook, Workspace: root, Strict: in.Strict}
 	if input.Constraint, err = a.remembered(ctx, cfg, plans.planner, input); err != nil {
 		return spec, plan, m, err
 	}
@@ -109,7 +109,7 @@ func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, in mes
 	return a.printEstimate(d, cfg, in, plan, p, used, usd)
 }
 
-func (a *app) printEstimate(d *display, cfg config.Config, in message.UserInput, plan backend.Proposal, p ggs.Params, used message.Usage, usd float64) error {
+func (a *app) printEstimate(d *display, cfg config.Config, in message.UserInput, plan think.Proposal, p ggs.Params, used message.Usage, usd float64) error {
 	cost := "no model calls, $0"
 	if n := callsOf(cfg, in, plan); n > 0 {
 		cost = fmt.Sprintf("at least %d model calls a round", n)
@@ -126,9 +126,9 @@ func (a *app) printEstimate(d *display, cfg config.Config, in message.UserInput,
 
 // callsOf is the least number of model calls a round of the plan takes: one for
 // each attempt, and one for each criterion that no check decides.
-func callsOf(cfg config.Config, in message.UserInput, plan backend.Proposal) (n int) {
+func callsOf(cfg config.Config, in message.UserInput, plan think.Proposal) (n int) {
 	asks := func(role message.Role) bool { return len(choose.Chain(cfg, in, role)) > 0 }
-	unchecked := func(all []backend.CriterionSpec) (n int) {
+	unchecked := func(all []think.CriterionSpec) (n int) {
 		for _, c := range all {
 			if len(c.Check) == 0 {
 				n++

@@ -17,9 +17,9 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/config"
-	"orch/roles/supervisor"
-	"orch/roles/workspace"
+	"orch/roles/act/workspace"
+	"orch/roles/run/config"
+	"orch/roles/run/supervisor"
 )
 
 // mainCheckout is the name of the checkpoint at which a goal stops when the

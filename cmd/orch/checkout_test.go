@@ -6,10 +6,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/supervisor"
-	"orch/roles/workspace"
-	"orch/roles/workspace/workspacetest"
+	"orch/roles/act/workspace"
+	"orch/roles/act/workspace/workspacetest"
+	"orch/roles/loop"
+	"orch/roles/run/supervisor"
 )
 
 // watchedBench is a bench whose person's checkout is looked at.
@@ -44,7 +44,7 @@ func (b watchedBench) begins(agent message.AgentID, subject string) supervisor.C
 	}
 	key := blackboard.ActivationKey{Role: role, Subject: subject, Cause: message.ID("for-" + agent)}
 	b.say(key, message.StepStarting{Role: role, Subject: subject, Cause: key.Cause, Agent: agent, Try: 1, Marker: string(agent), Holder: b.holder})
-	return supervisor.Claim{Activation: roles.Activation{Key: key, Goal: "g"}, Agent: agent, Marker: string(agent)}
+	return supervisor.Claim{Activation: loop.Activation{Key: key, Goal: "g"}, Agent: agent, Marker: string(agent)}
 }
 
 func (b watchedBench) ends(c supervisor.Claim) {

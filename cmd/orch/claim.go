@@ -10,7 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/supervisor"
+	"orch/roles/run/supervisor"
 )
 
 func newClaim(a *app) *cobra.Command {

@@ -9,14 +9,14 @@ import (
 	"os/exec"
 	"slices"
 
-	"orch/roles/backend/agent"
-	"orch/roles/backend/agent/cli"
-	"orch/roles/backend/anthropic"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/endpoint"
-	"orch/roles/backend/model"
-	"orch/roles/backend/openai"
-	"orch/roles/config"
+	"orch/roles/run/config"
+	"orch/roles/think/agent"
+	"orch/roles/think/agent/cli"
+	"orch/roles/think/choose"
+	"orch/roles/think/endpoint"
+	"orch/roles/think/endpoint/anthropic"
+	"orch/roles/think/endpoint/openai"
+	"orch/roles/think/model"
 )
 
 // newClient makes what speaks for one entry of the configuration.

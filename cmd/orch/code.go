@@ -12,11 +12,11 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/act/workspace"
 	"orch/roles/integrator"
-	"orch/roles/step"
-	"orch/roles/supervisor"
-	"orch/roles/workspace"
+	"orch/roles/run/config"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
 )
 
 // codeProfile is the name of the profile of coders and reviewers.

@@ -13,10 +13,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend/playbook/chore"
-	"orch/roles/config"
+	"orch/roles/act/process"
 	"orch/roles/ggs"
-	"orch/roles/process"
+	"orch/roles/run/config"
+	"orch/roles/think/playbook/chore"
 )
 
 // commands lists every command, in the order in which a person meets them.

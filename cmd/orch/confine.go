@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orch/roles/confine"
-	"orch/roles/process"
+	"orch/roles/act/confine"
+	"orch/roles/act/process"
 )
 
 func newConfine(a *app) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/supervisor"
-	"orch/roles/trust"
+	"orch/roles/run/supervisor"
+	"orch/roles/run/trust"
 )
 
 // newBrake makes one of the commands by which a person stops work.

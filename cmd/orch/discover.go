@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"orch/roles/backend/choose"
+	"orch/roles/think/choose"
 )
 
 // discoverEnv turns looking for models and agents off when it is "off".

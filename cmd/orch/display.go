@@ -20,7 +20,7 @@ type display struct {
 }
 
 func newDisplay(p paint) *display {
-	return &display{paint: p, epsilon: ggs.Defaults(ggs.LikeForLike).Epsilon, tasks: map[message.TaskID]message.SubTask{}}
+	return &display{paint: p, epsilon: ggs.Defaults(message.LikeForLike).Epsilon, tasks: map[message.TaskID]message.SubTask{}}
 }
 
 // lines is what one message means to a person; most messages mean nothing.

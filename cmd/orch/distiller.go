@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/prompt"
-	"orch/roles/backend/thinker"
-	"orch/roles/config"
 	"orch/roles/memory"
+	"orch/roles/run/config"
+	"orch/roles/think/choose"
+	"orch/roles/think/prompt"
+	"orch/roles/think/thinker"
 )
 
 // distilWait bounds how long a rule waits to be put into words by a model.

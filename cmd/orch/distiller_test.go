@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // A rule is put into words by the memory's model, once, and what that took is

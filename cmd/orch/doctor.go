@@ -10,9 +10,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
-	"orch/roles/config"
-	"orch/roles/confine"
-	"orch/roles/process"
+	"orch/roles/act/confine"
+	"orch/roles/act/process"
+	"orch/roles/run/config"
 )
 
 // finding is one line of orch doctor.

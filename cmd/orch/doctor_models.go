@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend/choose"
-	"orch/roles/config"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/think/choose"
 )
 
 // examineThinking shows what was found to think with, whether each configured
@@ -40,7 +40,7 @@ func examineThinking(ctx context.Context, cfg config.Config) []finding {
 	if err := checkModels(cfg, in); err != nil {
 		out = append(out, finding{"models", "problem", problemText(err)})
 	}
-	for _, c := range roles.Contracts() {
+	for _, c := range loop.Contracts() {
 		out = append(out, finding{string(c.Role), "ok", whatRoleUses(cfg, in, c)})
 	}
 	return out
@@ -82,10 +82,10 @@ func problemText(err error) string {
 	return text
 }
 
-func whatRoleUses(cfg config.Config, in message.UserInput, c roles.Contract) string {
+func whatRoleUses(cfg config.Config, in message.UserInput, c loop.Contract) string {
 	chain := choose.Chain(cfg, in, c.Role)
 	switch {
-	case c.Tier == roles.Arithmetic && len(chain) == 0, c.Role == message.Auditor:
+	case c.Tier == loop.Arithmetic && len(chain) == 0, c.Role == message.Auditor:
 		return "arithmetic only, resident"
 	case c.Role == message.GGS:
 		return "arithmetic; next moves after giving up from " + titles(chain)

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
-	"orch/roles/tool"
+	"orch/roles/act/tool"
+	"orch/roles/think/fakemodel"
 )
 
 // escape is one way out of the workspace. A command sees $OUT (a directory

@@ -10,8 +10,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/process"
-	"orch/roles/supervisor"
+	"orch/roles/act/process"
+	"orch/roles/run/supervisor"
 )
 
 // garbage is what a collection removed, or would remove.

@@ -7,8 +7,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/config"
 	"orch/roles/integrator"
+	"orch/roles/run/config"
 )
 
 // worktrees are those of coding goals that a collection found.

@@ -10,11 +10,11 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/config"
+	"orch/roles/act/process"
 	"orch/roles/integrator"
-	"orch/roles/process"
-	"orch/roles/supervisor"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/supervisor"
 )
 
 // integratorRole names the lock of the process that merges.
@@ -104,8 +104,8 @@ func (a *app) integrate(ctx context.Context, once, attached bool) error {
 func heldBack(ctx context.Context, b *blackboard.Board) (held, err error) {
 	alive := (&supervisor.Processes{}).Alive
 	err = b.View(ctx, func(s *blackboard.State) error {
-		for _, step := range roles.MergeHeldBy(s) {
-			lost := !roles.Attended(s, step, alive)
+		for _, step := range loop.MergeHeldBy(s) {
+			lost := !loop.Attended(s, step, alive)
 			if held != nil && !lost {
 				continue
 			}

@@ -8,12 +8,12 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/check"
-	"orch/roles/config"
-	"orch/roles/process"
-	"orch/roles/step"
-	"orch/roles/supervisor"
-	"orch/roles/workspace"
+	"orch/roles/act/check"
+	"orch/roles/act/process"
+	"orch/roles/act/workspace"
+	"orch/roles/run/config"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
 )
 
 // integrated is what a coding goal has merged so far, for the role that judges

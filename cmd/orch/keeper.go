@@ -16,10 +16,10 @@ import (
 	"syscall"
 
 	"orch/blackboard"
-	"orch/roles/config"
-	"orch/roles/confine"
-	"orch/roles/process"
-	"orch/roles/tool/gate"
+	"orch/roles/act/confine"
+	"orch/roles/act/process"
+	"orch/roles/act/tool/gate"
+	"orch/roles/run/config"
 )
 
 // layersEnv tells a step what its supervisor found the machine to have, so that

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"orch/roles/config"
-	"orch/roles/confine"
-	"orch/roles/tool/gate"
+	"orch/roles/act/confine"
+	"orch/roles/act/tool/gate"
+	"orch/roles/run/config"
 )
 
 // TestWhatAPermissionLetsBeWritten: the directories its pattern names, and never

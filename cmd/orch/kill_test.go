@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"orch/roles/supervisor"
+	"orch/roles/run/supervisor"
 )
 
 // A kill may come at any moment of a run. Whatever is killed, and how often,

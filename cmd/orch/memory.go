@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 	"orch/roles/memory"
 )
 
-const localEntity = roles.LocalEntity
+const localEntity = loop.LocalEntity
 
 func newMemory(a *app) *cobra.Command {
 	c := &cobra.Command{

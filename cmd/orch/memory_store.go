@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"orch/blackboard"
-	"orch/roles/config"
+	"orch/roles/act/process"
 	"orch/roles/memory"
-	"orch/roles/process"
+	"orch/roles/run/config"
 )
 
 // memoryDir is where the index of what was learned is.

@@ -11,10 +11,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/config"
+	"orch/roles/loop"
 	"orch/roles/memory"
+	"orch/roles/run/config"
+	"orch/roles/think"
 )
 
 // knownPair is what is known about one pair, and why.
@@ -32,11 +32,11 @@ func effectOf(p memory.Pair, known message.Potential) string {
 		return "advice: an intent as a whole is never forbidden"
 	}
 	switch known.Action {
-	case roles.Exploit:
+	case loop.Exploit:
 		return "SHOULD PREFER"
-	case roles.Avoid:
+	case loop.Avoid:
 		return "MUST NOT"
-	case roles.Caution:
+	case loop.Caution:
 		if known.Uncontested {
 			return "planned last"
 		}
@@ -168,16 +168,16 @@ func (a *app) queryFor(ctx context.Context, intent, book string) (message.Memory
 	if err != nil {
 		return message.MemoryQuery{}, err
 	}
-	q := message.MemoryQuery{Space: roles.IntentSpace(intent), Entity: roles.LocalEntity}
-	think, _, err := a.playbooks(root)
+	q := message.MemoryQuery{Space: loop.IntentSpace(intent), Entity: loop.LocalEntity}
+	mind, _, err := a.playbooks(root)
 	if err != nil {
 		return q, err
 	}
 	input := message.UserInput{Text: intent, Profile: "task", Playbook: book}
-	seen, err := think.Perceive(ctx, backend.PerceiveInput{Input: input})
+	seen, err := mind.Perceive(ctx, think.PerceiveInput{Input: input})
 	if err == nil {
 		q.Tags = seen.Tags
-		q.Candidates, err = think.Candidates(ctx, backend.PlanInput{
+		q.Candidates, err = mind.Candidates(ctx, think.PlanInput{
 			Spec: message.TaskSpec{Intent: seen.Intent, RawInput: intent, Tags: seen.Tags}, Playbook: book, Workspace: root,
 		})
 	}
@@ -188,25 +188,25 @@ func (a *app) queryFor(ctx context.Context, intent, book string) (message.Memory
 }
 
 // remembered is what the memory would make of a plan, without writing anything.
-func (a *app) remembered(ctx context.Context, cfg config.Config, think backend.Planner, in backend.PlanInput) (backend.Constraints, error) {
+func (a *app) remembered(ctx context.Context, cfg config.Config, mind think.Planner, in think.PlanInput) (think.Constraints, error) {
 	b, err := a.read()
 	if errors.Is(err, blackboard.ErrNoBoard) {
-		return backend.Constraints{}, nil
+		return think.Constraints{}, nil
 	}
 	if err != nil {
-		return backend.Constraints{}, err
+		return think.Constraints{}, err
 	}
 	defer b.Close()
-	q := message.MemoryQuery{Space: roles.IntentSpace(in.Spec.Intent), Entity: roles.LocalEntity, Tags: in.Spec.Tags}
-	if q.Candidates, err = think.Candidates(ctx, in); err != nil {
-		return backend.Constraints{}, err
+	q := message.MemoryQuery{Space: loop.IntentSpace(in.Spec.Intent), Entity: loop.LocalEntity, Tags: in.Spec.Tags}
+	if q.Candidates, err = mind.Candidates(ctx, in); err != nil {
+		return think.Constraints{}, err
 	}
 	var answer message.MemoryAnswer
 	err = lookAtCopy(ctx, b, memoryOptions(cfg, time.Now), func(s *memory.Store) (err error) {
 		answer, err = s.Answer(q)
 		return err
 	})
-	return roles.ConstraintsOf(blackboard.Goal{Calibration: blackboard.Calibration{Answer: &answer}}), err
+	return loop.ConstraintsOf(blackboard.Goal{Calibration: blackboard.Calibration{Answer: &answer}}), err
 }
 
 // askedBefore adds the candidates of the latest question about the same intent.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 func TestACapStopsAndARaisedCapGoesOn(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // faults are the ways in which a model server fails a role.

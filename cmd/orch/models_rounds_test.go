@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // stubborn is the greeting's model, but its first plans do not work: the n-th

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // Words of each role's prompt that no other has.

@@ -6,12 +6,12 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend/agent"
-	"orch/roles/backend/answer"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/prompt"
-	"orch/roles/config"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/think/agent"
+	"orch/roles/think/answer"
+	"orch/roles/think/choose"
+	"orch/roles/think/prompt"
 )
 
 // adviser asks a model, if one is configured for the controller, what a person
@@ -23,7 +23,7 @@ func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, bl
 		if len(chain) == 0 || g.Spec == nil || capReached(cfg, g) {
 			return nil, nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, roles.AdviceWait)
+		ctx, cancel := context.WithTimeout(ctx, loop.AdviceWait)
 		defer cancel()
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard/message"
-	"orch/roles/socket"
+	"orch/roles/run/socket"
 )
 
 func newNote(a *app) *cobra.Command {

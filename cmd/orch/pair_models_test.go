@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // Words of the pages of the coding profile that no other has.

@@ -2,8 +2,8 @@ package main
 
 import (
 	"orch/blackboard/message"
-	"orch/roles/config"
-	"orch/roles/tool/gate"
+	"orch/roles/act/tool/gate"
+	"orch/roles/run/config"
 )
 
 // everything --yes permits. What protects orch and git themselves, and acting

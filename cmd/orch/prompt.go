@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/model"
-	"orch/roles/backend/prompt"
-	"orch/roles/backend/thinker"
-	"orch/roles/step"
+	"orch/roles/run/step"
+	"orch/roles/think/model"
+	"orch/roles/think/prompt"
+	"orch/roles/think/thinker"
 )
 
 func newPrompt(a *app) *cobra.Command {

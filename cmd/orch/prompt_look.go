@@ -12,19 +12,19 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/backend/model"
-	"orch/roles/backend/prompt"
-	"orch/roles/backend/thinker"
-	"orch/roles/check"
+	"orch/roles/act/check"
 	"orch/roles/coder"
 	"orch/roles/codereviewer"
-	"orch/roles/config"
 	"orch/roles/executor"
+	"orch/roles/loop"
 	"orch/roles/planner"
-	"orch/roles/step"
-	"orch/roles/supervisor"
+	"orch/roles/run/config"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
+	"orch/roles/think"
+	"orch/roles/think/model"
+	"orch/roles/think/prompt"
+	"orch/roles/think/thinker"
 )
 
 // errShown ends a role where it would have said something.
@@ -123,8 +123,8 @@ func (l *listener) hear(p prompt.Prompt, err error) error {
 // noTools are the tools of an executor that is only looked at.
 type noTools struct{}
 
-func (noTools) Do(context.Context, string, json.RawMessage) (backend.ToolResult, error) {
-	return backend.ToolResult{}, errShown
+func (noTools) Do(context.Context, string, json.RawMessage) (think.ToolResult, error) {
+	return think.ToolResult{}, errShown
 }
 
 // lookingEnv is the environment of a step that reads and does nothing else.
@@ -179,7 +179,7 @@ func subjectOf(st *blackboard.State, role message.Role, name string) (subject st
 	g, ok := st.Goal(message.GoalID(name))
 	switch {
 	case ok && role == message.Planner:
-		if wakes := roles.Wakes(st, g); len(wakes) > 0 {
+		if wakes := loop.Wakes(st, g); len(wakes) > 0 {
 			return wakes[0].Subject, wakes[0].Cause.ID, g.ID, nil
 		}
 		return name, g.PlanRef.ID, g.ID, nil
@@ -198,7 +198,7 @@ func wakeAbout(st *blackboard.State, name string) (subject string, cause message
 		return "", "", "", usagef("orch goals lists them", "there is no goal %q, and %v", name, err)
 	}
 	g, _ := st.Goal(t.Goal)
-	for _, w := range roles.Wakes(st, g) {
+	for _, w := range loop.Wakes(st, g) {
 		if w.Task == t.ID {
 			return w.Subject, w.Cause.ID, g.ID, nil
 		}

@@ -11,8 +11,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/config"
 	"orch/roles/ggs"
+	"orch/roles/run/config"
 )
 
 func newGGS(a *app) *cobra.Command {

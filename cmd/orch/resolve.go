@@ -9,10 +9,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/playbook"
-	"orch/roles/config"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/think/choose"
+	"orch/roles/think/playbook"
 )
 
 // rolesOf are the roles of a goal's profile that think or act with a backend:
@@ -73,7 +73,7 @@ func (a *app) note(text string) { fmt.Fprintln(a.err, "note: "+text) }
 // written: a validator weaker than the planner it checks, a second opinion by
 // the same model, a cap on what nobody knows the price of.
 func checkModels(cfg config.Config, in message.UserInput) error {
-	if err := roles.CheckTiers(choose.Tiers(cfg, in, allRoles(in))); err != nil {
+	if err := loop.CheckTiers(choose.Tiers(cfg, in, allRoles(in))); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if err := choose.CheckOthers(cfg, in); err != nil {
@@ -166,9 +166,9 @@ func (e nothingUsable) Hint() string {
 }
 
 // thinksOf says for a policy what the roles of a goal think with.
-func thinksOf(cfg config.Config) func(blackboard.Goal, message.Role) roles.Thinks {
-	return func(g blackboard.Goal, role message.Role) roles.Thinks {
-		var t roles.Thinks
+func thinksOf(cfg config.Config) func(blackboard.Goal, message.Role) loop.Thinks {
+	return func(g blackboard.Goal, role message.Role) loop.Thinks {
+		var t loop.Thinks
 		for _, e := range choose.Chain(cfg, g.Input, role) {
 			t.Accounts = append(t.Accounts, e.Account())
 			t.Paid = t.Paid || choose.Paid(cfg, e)

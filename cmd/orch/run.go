@@ -13,10 +13,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/config"
-	"orch/roles/tool/gate"
-	"orch/roles/trust"
+	"orch/roles/act/tool/gate"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/trust"
 )
 
 // runFlags are what a person may say about one run.
@@ -135,7 +135,7 @@ func (f runFlags) check(args []string) error {
 		return usagef("orch run --continue GOAL", "--continue takes at most one goal id")
 	case !f.resume && strings.TrimSpace(strings.Join(args, " ")) == "":
 		return usagef("orch run \"make the tests pass\"", "say what you want")
-	case f.controller != "" && !slices.Contains([]string{"like-for-like", "v0.8", "v0.7"}, f.controller):
+	case f.controller != "" && !slices.Contains(message.Policies(), f.controller):
 		return usagef("allowed: like-for-like, v0.8, v0.7", "unknown controller %q", f.controller)
 	case f.jobs < 0 || f.maxReplans < 0 || f.maxCost < 0 || f.timeout < 0:
 		return usagef("orch run --help", "a limit cannot be negative")
@@ -197,7 +197,7 @@ func (a *app) enter(ctx context.Context, root string, f runFlags, in message.Use
 	}
 	var goal message.GoalID
 	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
-		goal = st.UniqueGoalID(string(roles.GoalSlug(in.Text)))
+		goal = st.UniqueGoalID(string(loop.GoalSlug(in.Text)))
 		return message.Message{From: message.Human, Goal: goal, Subject: string(goal), Body: in}, nil
 	})
 	var open *blackboard.GoalOpenError

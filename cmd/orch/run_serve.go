@@ -12,8 +12,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/config"
-	"orch/roles/supervisor"
+	"orch/roles/run/config"
+	"orch/roles/run/supervisor"
 )
 
 // supervise works on the goal, shows it, and turns its end into an exit code.

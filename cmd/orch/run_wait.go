@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"orch/blackboard"
-	"orch/roles/supervisor"
+	"orch/roles/run/supervisor"
 )
 
 // asks tells whether questions can be put to a person at this terminal.

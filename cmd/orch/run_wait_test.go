@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 // A run that waits holds a question for the person who is to answer it, where a

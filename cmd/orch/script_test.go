@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"orch/roles/confine"
+	"orch/roles/act/confine"
 )
 
 // program is the orch under test: the real binary, because steps and residents

@@ -10,7 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	coding "orch/roles/code"
+	coding "orch/roles/loop/code"
 )
 
 func newSprint(a *app) *cobra.Command {

@@ -9,7 +9,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	coding "orch/roles/code"
+	coding "orch/roles/loop/code"
 )
 
 // sprintReport is the documented shape of a sprint, version 1.

@@ -11,7 +11,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/process"
+	"orch/roles/act/process"
 )
 
 func newStatus(a *app) *cobra.Command {

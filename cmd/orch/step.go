@@ -14,18 +14,18 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/act/workspace"
 	"orch/roles/agentvalidator"
-	"orch/roles/backend/model"
 	"orch/roles/coder"
 	"orch/roles/codereviewer"
 	"orch/roles/executor"
+	"orch/roles/loop"
 	"orch/roles/metavalidator"
 	"orch/roles/perceiver"
 	"orch/roles/planner"
-	"orch/roles/step"
-	"orch/roles/supervisor"
-	"orch/roles/workspace"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
+	"orch/roles/think/model"
 )
 
 // acts maps each role that works in steps to what it does in one.
@@ -120,7 +120,7 @@ func (a *app) spawnedStep(ctx context.Context, role message.Role, f stepFlags) e
 	}
 	defer b.Close()
 	key := blackboard.ActivationKey{Role: role, Subject: f.subject, Cause: message.ID(f.cause)}
-	c := supervisor.Claim{Activation: roles.Activation{Key: key}, Agent: agent, Fence: message.Fence(fence), Marker: os.Getenv("ORCH_MARKER")}
+	c := supervisor.Claim{Activation: loop.Activation{Key: key}, Agent: agent, Fence: message.Fence(fence), Marker: os.Getenv("ORCH_MARKER")}
 	if err := a.adopt(ctx, b, &c); err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/config"
-	"orch/roles/step"
-	"orch/roles/supervisor"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
 )
 
 // ownStep is a step without a supervisor: it tidies up, picks, claims, acts and
@@ -82,7 +82,7 @@ func (a *app) pick(ctx context.Context, root string, cfg config.Config, role mes
 	if err != nil {
 		return supervisor.Claim{}, nil, err
 	}
-	policy := roles.PolicyOf(cfg)
+	policy := loop.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
 	policy.MemoryResident = memoryServed(root)
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
@@ -109,17 +109,17 @@ func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, cfg config.C
 	if err != nil {
 		return supervisor.Claim{}, err
 	}
-	var due []roles.Activation
+	var due []loop.Activation
 	open := 0
 	err = st.Board.View(ctx, func(s *blackboard.State) error {
-		due = roles.Due(s, st.Policy, time.Now())
+		due = loop.Due(s, st.Policy, time.Now())
 		open = len(s.OpenGoals())
 		return nil
 	})
 	if err != nil {
 		return supervisor.Claim{}, err
 	}
-	due = slices.DeleteFunc(due, func(d roles.Activation) bool {
+	due = slices.DeleteFunc(due, func(d loop.Activation) bool {
 		return d.Key.Role != role || subject != "" && d.Key.Subject != subject || d.NotBefore.After(time.Now())
 	})
 	for _, d := range due {

@@ -10,18 +10,18 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/backend/agent"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/thinker"
-	"orch/roles/check"
-	rules "orch/roles/code"
-	"orch/roles/config"
+	"orch/roles/act/check"
+	"orch/roles/act/process"
+	rules "orch/roles/loop/code"
 	"orch/roles/planner"
-	"orch/roles/process"
-	"orch/roles/socket"
-	"orch/roles/step"
-	"orch/roles/supervisor"
+	"orch/roles/run/config"
+	"orch/roles/run/socket"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
+	"orch/roles/think"
+	"orch/roles/think/agent"
+	"orch/roles/think/choose"
+	"orch/roles/think/thinker"
 )
 
 // codeEnv is what a step of a coder, a reviewer or the planner of a coding goal
@@ -181,7 +181,7 @@ func (a *app) codeMinds(cfg config.Config, in message.UserInput, role message.Ro
 }
 
 // reviewerOf lets agents look at a checkout, and models at what they are shown.
-func (a *app) reviewerOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (backend.Reviewer, error) {
+func (a *app) reviewerOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (think.Reviewer, error) {
 	var links []choose.Reviewing
 	for _, e := range chain {
 		one, err := a.reviewing(cfg, e, m, w)

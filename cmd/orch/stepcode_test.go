@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // A coding run that nobody could work on is refused before anything is written.

@@ -13,17 +13,17 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend/agent"
-	"orch/roles/backend/choose"
-	"orch/roles/check"
-	"orch/roles/config"
-	"orch/roles/process"
-	"orch/roles/socket"
-	"orch/roles/step"
-	"orch/roles/supervisor"
-	"orch/roles/tool"
-	"orch/roles/tool/gate"
+	"orch/roles/act/check"
+	"orch/roles/act/process"
+	"orch/roles/act/tool"
+	"orch/roles/act/tool/gate"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/socket"
+	"orch/roles/run/step"
+	"orch/roles/run/supervisor"
+	"orch/roles/think/agent"
+	"orch/roles/think/choose"
 )
 
 // stepWorld is a step's environment and what has to be removed after it.
@@ -45,7 +45,7 @@ func (w stepWorld) close() {
 // say what its role may say. Only steps that start commands have one.
 func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string, spec *process.Spec) error {
 	w.stop = func() {}
-	if !roles.Holds(role) && role != message.CodeReviewer {
+	if !loop.Holds(role) && role != message.CodeReviewer {
 		return nil
 	}
 	path, stop, err := socket.Serve(ctx, socket.Dir(marker), func(ctx context.Context, body message.Body) (message.ID, error) {
@@ -238,7 +238,7 @@ func (a *app) box(b *blackboard.Board, c supervisor.Claim, cfg config.Config, sc
 // not there when the goal's first executor started. Steps that run no tools
 // need no answer.
 func createdBy(b *blackboard.Board, c supervisor.Claim) (func(path string) bool, error) {
-	if !roles.Holds(c.Activation.Key.Role) {
+	if !loop.Holds(c.Activation.Key.Role) {
 		return nil, nil
 	}
 	path := filepath.Join(b.GoalDir(c.Activation.Goal), "baseline.json")

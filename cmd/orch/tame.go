@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"orch/roles/lazyregexp"
+	"orch/blackboard/lazyregexp"
 )
 
 // tame writes to a terminal what a person may see there and no more: texts of

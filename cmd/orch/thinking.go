@@ -9,26 +9,26 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/backend/agent"
-	"orch/roles/backend/choose"
-	"orch/roles/backend/playbook"
-	"orch/roles/backend/prompt"
-	"orch/roles/backend/thinker"
-	"orch/roles/config"
-	"orch/roles/supervisor"
-	"orch/roles/tool"
+	"orch/roles/act/tool"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/supervisor"
+	"orch/roles/think"
+	"orch/roles/think/agent"
+	"orch/roles/think/choose"
+	"orch/roles/think/playbook"
+	"orch/roles/think/prompt"
+	"orch/roles/think/thinker"
 )
 
 // thoughts are the backends of one role. A role finds in them what it needs;
 // the others may be nil.
 type thoughts struct {
-	perceiver backend.Perceiver
-	planner   backend.Planner
-	executor  backend.Executor
-	judge     backend.Judge
-	merger    backend.Merger
+	perceiver think.Perceiver
+	planner   think.Planner
+	executor  think.Executor
+	judge     think.Judge
+	merger    think.Merger
 	planned   string // name of the planner's backend, for the manifest
 }
 
@@ -44,13 +44,13 @@ func (a *app) stepMeter(ctx context.Context, b *blackboard.Board, cfg config.Con
 	m := a.meter(cfg, stop)
 	m.OnLimit = func(l message.LimitReached) { a.sayLimit(ctx, b, c, l) }
 	var in message.UserInput
-	policy := roles.PolicyOf(cfg)
+	policy := loop.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
 	err := b.View(ctx, func(st *blackboard.State) error {
 		if g, ok := st.Goal(c.Activation.Goal); ok {
 			in = g.Input
 		}
-		m.Paused, m.RoomUSD = st.Limits(), roles.RoomOf(st, policy, c.Activation)
+		m.Paused, m.RoomUSD = st.Limits(), loop.RoomOf(st, policy, c.Activation)
 		return nil
 	})
 	return m, in, err
@@ -124,7 +124,7 @@ func (a *app) links(cfg config.Config, chain []choose.Entry, w agent.World) ([]c
 // executorOf lets models act through the tools and agents by themselves. Models
 // alone share one conversation, in which a fallback goes on where the other
 // stopped; an agent starts the attempt anew.
-func (a *app) executorOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (backend.Executor, error) {
+func (a *app) executorOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (think.Executor, error) {
 	agents := false
 	for _, e := range chain {
 		agents = agents || e.IsAgent()
@@ -177,8 +177,8 @@ func thinkerOptions(cfg config.Config) thinker.Options {
 // no playbook reads them.
 type plainPerceiver struct{}
 
-func (plainPerceiver) Perceive(_ context.Context, in backend.PerceiveInput) (backend.Perception, error) {
-	return backend.Perception{Intent: strings.Join(strings.Fields(in.Input.Text), " "), Tags: []string{}}, nil
+func (plainPerceiver) Perceive(_ context.Context, in think.PerceiveInput) (think.Perception, error) {
+	return think.Perception{Intent: strings.Join(strings.Fields(in.Input.Text), " "), Tags: []string{}}, nil
 }
 
 // keeps names the secret variables that the models of a step's role need. Every

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // A step keeps the key of everybody it asks, and no other.

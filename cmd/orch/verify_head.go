@@ -9,7 +9,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
-	"orch/roles/lazyregexp"
+	"orch/blackboard/lazyregexp"
 )
 
 var wholeHash = lazyregexp.New(`^[0-9a-f]{64}$`)

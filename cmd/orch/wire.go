@@ -16,9 +16,9 @@ import (
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/blackboard/view"
-	"orch/roles"
-	"orch/roles/config"
-	"orch/roles/supervisor"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/supervisor"
 )
 
 // initBoard makes the board of a project if there is none.
@@ -115,7 +115,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	if err != nil {
 		return nil, err
 	}
-	policy := roles.PolicyOf(cfg)
+	policy := loop.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
 	policy.Terminal = interactive
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()

@@ -18,7 +18,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/step"
+	"orch/roles/run/step"
 )
 
 // Run reviews one attempt.

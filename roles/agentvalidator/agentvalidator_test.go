@@ -9,15 +9,15 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/check"
+	"orch/roles/act/check"
 	"orch/roles/executor"
-	"orch/roles/step"
-	"orch/roles/step/steptest"
+	"orch/roles/internal/steptest"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // reviewed runs one attempt that says done, and then its review.
-func reviewed(t *testing.T, w *steptest.World, done backend.Execution) {
+func reviewed(t *testing.T, w *steptest.World, done think.Execution) {
 	t.Helper()
 	attempt(t, w, done)
 	if err := w.Next(message.AgentValidator, Run); err != nil {
@@ -25,7 +25,7 @@ func reviewed(t *testing.T, w *steptest.World, done backend.Execution) {
 	}
 }
 
-func attempt(t *testing.T, w *steptest.World, done backend.Execution) {
+func attempt(t *testing.T, w *steptest.World, done think.Execution) {
 	t.Helper()
 	w.Work.Act = steptest.Answer(done)
 	if err := w.Next(message.Executor, executor.Run); err != nil {
@@ -33,7 +33,7 @@ func attempt(t *testing.T, w *steptest.World, done backend.Execution) {
 	}
 }
 
-var completed = backend.Execution{Status: message.Completed, Output: "the output"}
+var completed = think.Execution{Status: message.Completed, Output: "the output"}
 
 func outcomes(w *steptest.World) (out []message.SubTaskOutcome) {
 	for _, m := range w.Messages("SubTaskOutcome") {
@@ -95,31 +95,31 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 	for name, c := range map[string]struct {
 		criterion message.Criterion
 		verdict   check.Verdict
-		judge     func(backend.JudgeInput) (backend.Judgement, error)
+		judge     func(think.JudgeInput) (think.Judgement, error)
 		noJudge   bool
-		done      backend.Execution
+		done      think.Execution
 		class     message.FailureClass
 		evidence  string
 	}{
 		"a check that failed":      {criterion: steptest.Checked("c", "check"), verdict: check.Verdict{Class: check.Logical, Evidence: "exit 1"}, done: completed, class: message.Logical, evidence: "exit 1"},
 		"a check that can not run": {criterion: steptest.Checked("c", "check"), verdict: check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: "not found"}, done: completed, class: message.Environmental, evidence: "not found"},
 		"a judge that fails it": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "too short",
-			judge: func(backend.JudgeInput) (backend.Judgement, error) {
-				return backend.Judgement{Evidence: "too short"}, nil
+			judge: func(think.JudgeInput) (think.Judgement, error) {
+				return think.Judgement{Evidence: "too short"}, nil
 			}},
 		"a judge that says the world": {criterion: steptest.Weighed("c"), done: completed, class: message.Environmental, evidence: "down",
-			judge: func(backend.JudgeInput) (backend.Judgement, error) {
-				return backend.Judgement{Evidence: "it is down", Class: message.Environmental}, nil
+			judge: func(think.JudgeInput) (think.Judgement, error) {
+				return think.Judgement{Evidence: "it is down", Class: message.Environmental}, nil
 			}},
 		"a judge that can not be reached": {criterion: steptest.Weighed("c"), done: completed, class: message.Environmental, evidence: "could not be judged",
-			judge: func(backend.JudgeInput) (backend.Judgement, error) { return backend.Judgement{}, errors.New("refused") }},
+			judge: func(think.JudgeInput) (think.Judgement, error) { return think.Judgement{}, errors.New("refused") }},
 		"a pass without evidence": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "without naming any evidence",
-			judge: func(backend.JudgeInput) (backend.Judgement, error) { return backend.Judgement{Pass: true}, nil }},
+			judge: func(think.JudgeInput) (think.Judgement, error) { return think.Judgement{Pass: true}, nil }},
 		"no judge": {criterion: steptest.Weighed("c"), done: completed, noJudge: true, class: message.Environmental, evidence: "no judge is configured"},
-		"a failed attempt": {criterion: steptest.Weighed("c"), done: backend.Execution{Status: message.Failed, Reason: "gave up"},
+		"a failed attempt": {criterion: steptest.Weighed("c"), done: think.Execution{Status: message.Failed, Reason: "gave up"},
 			class: message.Logical, evidence: "gave up"},
 		"an attempt the world stopped": {criterion: steptest.Checked("c", "check"), verdict: check.Verdict{Class: check.Logical, Evidence: "exit 1"},
-			done: backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: "denied"}, class: message.Environmental, evidence: "exit 1"},
+			done: think.Execution{Status: message.Failed, Class: message.Environmental, Reason: "denied"}, class: message.Environmental, evidence: "exit 1"},
 	} {
 		w := steptest.New(t)
 		w.Config.Limits.Corrections = 0
@@ -168,8 +168,8 @@ func TestTheFastLoopCorrectsAndThenGivesUp(t *testing.T) {
 	w := steptest.New(t)
 	w.Config.Limits.Corrections = 2
 	w.Verdicts["required"] = check.Verdict{Class: check.Logical, Evidence: "exit 1"}
-	w.Judge.Say = func(backend.JudgeInput) (backend.Judgement, error) {
-		return backend.Judgement{Evidence: "dull", WhatToDo: "be brief"}, nil
+	w.Judge.Say = func(think.JudgeInput) (think.Judgement, error) {
+		return think.Judgement{Evidence: "dull", WhatToDo: "be brief"}, nil
 	}
 	w.Dispatch(nil, steptest.Task("a", steptest.Weighed("w1"), steptest.Checked("c1", "required")))
 	for range 3 {
@@ -198,8 +198,8 @@ func TestTheFastLoopCorrectsAndThenGivesUp(t *testing.T) {
 
 func TestTheJudgesAdviceReachesTheExecutor(t *testing.T) {
 	w := steptest.New(t)
-	w.Judge.Say = func(backend.JudgeInput) (backend.Judgement, error) {
-		return backend.Judgement{Evidence: "dull", WhatToDo: "be brief"}, nil
+	w.Judge.Say = func(think.JudgeInput) (think.Judgement, error) {
+		return think.Judgement{Evidence: "dull", WhatToDo: "be brief"}, nil
 	}
 	w.Dispatch(nil, steptest.Task("a", steptest.Weighed("w1")))
 	reviewed(t, w, completed)
@@ -212,7 +212,7 @@ func TestTheJudgesAdviceReachesTheExecutor(t *testing.T) {
 func TestChecksDecideWhateverTheExecutorSays(t *testing.T) {
 	w := steptest.New(t)
 	w.Dispatch(nil, steptest.Task("a", steptest.Checked("c1", "check")))
-	reviewed(t, w, backend.Execution{Status: message.Failed, Reason: "I think it failed"})
+	reviewed(t, w, think.Execution{Status: message.Failed, Reason: "I think it failed"})
 	if o := outcomes(w); len(o) != 1 || o[0].Status != message.Matched {
 		t.Errorf("outcome %+v", o)
 	}
@@ -224,7 +224,7 @@ func TestInvariant_WhatWasDoneAgainstThePlanDoesNotCount(t *testing.T) {
 	w := steptest.New(t)
 	w.Config.Limits.Corrections = 1
 	w.Dispatch(nil, steptest.Task("a", steptest.Checked("c1", "check")))
-	reviewed(t, w, backend.Execution{Status: message.Completed, Output: "done", MustNot: "it used npm, which this plan must not"})
+	reviewed(t, w, think.Execution{Status: message.Completed, Output: "done", MustNot: "it used npm, which this plan must not"})
 	said := corrections(w)
 	if len(said) != 1 || !strings.Contains(said[0].WhatWasWrong, "it used npm") || said[0].FailureClass != message.Logical || !strings.Contains(said[0].WhatToDo, "try") {
 		t.Fatalf("corrections %+v", said)
@@ -239,9 +239,9 @@ func TestAnInfeasibleTaskIsNotCorrected(t *testing.T) {
 	w := steptest.New(t)
 	w.Verdicts["check"] = check.Verdict{Class: check.Logical, Evidence: "exit 1"}
 	w.Dispatch(nil, steptest.Task("a", steptest.Checked("c1", "check")))
-	w.Work.Act = func(ctx context.Context, _ backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+	w.Work.Act = func(ctx context.Context, _ think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 		_, err := tools.Do(ctx, "shell", steptest.Shell("read it"))
-		return backend.Execution{Status: message.Failed, Infeasible: "there is none"}, err
+		return think.Execution{Status: message.Failed, Infeasible: "there is none"}, err
 	}
 	if err := w.Next(message.Executor, executor.Run); err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestAMatchedTaskDoesNotReadAsFailed(t *testing.T) {
 	w := steptest.New(t)
 	w.Verdicts["whole"] = check.Verdict{Pass: true, Evidence: "exit 0 ok all"}
 	w.Dispatch(nil, steptest.Task("a", steptest.Checked("the tests pass", "whole")))
-	reviewed(t, w, backend.Execution{Status: message.Failed, Reason: "go test: exit 1", Output: "--- FAIL: TestOnce"})
+	reviewed(t, w, think.Execution{Status: message.Failed, Reason: "go test: exit 1", Output: "--- FAIL: TestOnce"})
 	o := outcomes(w)[0]
 	if o.Status != message.Matched {
 		t.Fatalf("outcome %+v", o)

@@ -6,9 +6,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/check"
-	"orch/roles/step"
+	"orch/roles/act/check"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // judgeAll judges every criterion by itself. advice says what would satisfy a
@@ -43,7 +43,7 @@ func weigh(ctx context.Context, e *step.Env, t blackboard.Task, c message.Criter
 		v.FailureClass, v.Evidence = message.Environmental, "it has no check, and no judge is configured"
 		return v, ""
 	}
-	said, err := e.Judge.Judge(ctx, backend.JudgeInput{Criterion: c, Intent: t.Intent, Output: t.Result.Output, ToolCalls: t.Result.ToolCalls, Values: e.Values})
+	said, err := e.Judge.Judge(ctx, think.JudgeInput{Criterion: c, Intent: t.Intent, Output: t.Result.Output, ToolCalls: t.Result.ToolCalls, Values: e.Values})
 	if err != nil {
 		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)
 		return v, ""

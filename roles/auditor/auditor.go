@@ -8,7 +8,7 @@ import (
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // Auditor is the pure part: messages in, findings out. It is used by one

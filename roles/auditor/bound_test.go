@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // What only time brings to light is the same finding whether somebody ticked, or

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // A detection has a log with exactly its fault, and the same log without it.

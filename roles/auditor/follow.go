@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orch/blackboard/journal"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // Reader feeds an auditor from the files of a log.

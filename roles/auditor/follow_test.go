@@ -13,7 +13,7 @@ import (
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // meteredFS counts what is read of the board's log.

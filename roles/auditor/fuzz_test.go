@@ -7,7 +7,7 @@ import (
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // Whatever a line says, it is taken in; and what is found does not depend on

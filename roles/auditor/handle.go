@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // handler looks at one type of message, given raw or decoded.
@@ -118,7 +118,7 @@ func (a *Auditor) wrongName(m message.Message, t message.Type) string {
 	case role == m.From, m.From == message.Human && slices.Contains(byHand, t):
 		return ""
 	}
-	if c, ok := roles.ContractOf(role); ok && slices.Contains(c.Speaks, m.From) {
+	if c, ok := loop.ContractOf(role); ok && slices.Contains(c.Speaks, m.From) {
 		return ""
 	}
 	return fmt.Sprintf("%s speaks as %s", m.Agent, m.From)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orch/blackboard/journal"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // Resident follows the log of a board and keeps its audit.jsonl. Settings are

@@ -14,7 +14,7 @@ import (
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // site is a board directory with a log that a script wrote.

@@ -10,7 +10,7 @@ import (
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // script is a log in the making.

@@ -16,14 +16,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/code"
-	"orch/roles/step"
-	"orch/roles/workspace"
+	"orch/roles/act/workspace"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // NothingError says that an iteration left nothing to review.
@@ -90,7 +89,7 @@ func (it *iteration) place(ctx context.Context) error {
 		return err
 	}
 	return it.w.Repo.Make(ctx, t.Work, workspace.Spec{
-		Branch: fmt.Sprintf("orch/%s/%s", it.goal.ID, t.ID), Commit: begin, Name: string(t.Agent), Email: authorOf(t.Agent), Included: true,
+		Branch: fmt.Sprintf("orch/%s/%s", it.goal.ID, t.ID), Commit: begin, Name: string(t.Agent), Email: step.AuthorEmail(t.Agent), Included: true,
 	}, it.w.Setup)
 }
 
@@ -128,10 +127,10 @@ func (it *iteration) unplaced(ctx context.Context, err error) error {
 }
 
 // work lets the agent work.
-func (it *iteration) work(ctx context.Context) (backend.CodeReport, error) {
+func (it *iteration) work(ctx context.Context) (think.CodeReport, error) {
 	in, err := it.input(ctx)
 	if err != nil {
-		return backend.CodeReport{}, err
+		return think.CodeReport{}, err
 	}
 	report, err := it.w.Coder.Code(ctx, in)
 	it.e.Spend(report.Usage)
@@ -140,7 +139,7 @@ func (it *iteration) work(ctx context.Context) (backend.CodeReport, error) {
 
 // end decides what came of the iteration. The work is brought in first: what
 // is said next may end the claim, and somebody else may remove the worktree.
-func (it *iteration) end(ctx, working context.Context, report backend.CodeReport, worked error) error {
+func (it *iteration) end(ctx, working context.Context, report think.CodeReport, worked error) error {
 	done, bad, harvested := it.take(ctx)
 	if cause := context.Cause(working); step.Late(cause) || step.Late(worked) {
 		return it.late(ctx, done, harvested)
@@ -211,12 +210,12 @@ func (it *iteration) late(ctx context.Context, done workspace.Harvested, harvest
 
 // ending is how the iteration ends: as the agent asked for through its step,
 // or as its last answer says.
-func (it *iteration) ending(r backend.CodeReport) message.Body {
+func (it *iteration) ending(r think.CodeReport) message.Body {
 	if it.ask != nil {
 		return it.ask
 	}
 	switch r.End {
-	case backend.CodeBlocked:
+	case think.CodeBlocked:
 		r.Blocked.Task = it.task.ID
 		if r.Blocked.Kind == "" {
 			r.Blocked.Kind = message.BlockedSpec
@@ -226,7 +225,7 @@ func (it *iteration) ending(r backend.CodeReport) message.Body {
 			return nil
 		}
 		return r.Blocked
-	case backend.CodeHandoff:
+	case think.CodeHandoff:
 		r.Handoff.Task = it.task.ID
 		return r.Handoff
 	}
@@ -255,14 +254,4 @@ func (it *iteration) noteAll(ctx context.Context, anomalies []message.Anomaly) e
 // ref is where commits of this task are pinned.
 func (it *iteration) ref(name string) string {
 	return fmt.Sprintf("refs/orch/%s/%s/%s", it.goal.ID, it.task.ID, name)
-}
-
-func authorOf(a message.AgentID) string { return string(a) + "@orch.invalid" }
-
-// IsAuthor tells whether "name <email>" is what commits of a coder say.
-func IsAuthor(who string) bool {
-	name, _, _ := strings.Cut(who, " <")
-	id := message.AgentID(name)
-	role, err := message.ParseAgent(id)
-	return err == nil && role == message.Coder && who == name+" <"+authorOf(id)+">"
 }

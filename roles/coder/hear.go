@@ -6,16 +6,9 @@ import (
 	"fmt"
 
 	"orch/blackboard/message"
-	"orch/roles/code"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
 )
-
-// NotYoursError refuses what a coder may not say.
-type NotYoursError struct{ What, Do string }
-
-func (e *NotYoursError) Error() string { return e.What }
-
-// Hint names what to do instead.
-func (e *NotYoursError) Hint() string { return e.Do }
 
 // hear takes what the agent asks for through orch submit and orch note. Notes
 // are said at once. How the iteration is to end is kept until the agent is
@@ -28,7 +21,7 @@ func (it *iteration) hear(ctx context.Context, body message.Body) (message.ID, e
 		}
 		b.Task = it.task.ID
 		if err := errors.Join(message.MayLog(message.Coder, b.Kind), b.Validate()); err != nil {
-			return "", &NotYoursError{err.Error(), "docs/messages.md lists the kinds, their fields, and who may log them"}
+			return "", &step.NotYoursError{What: err.Error(), Do: "docs/messages.md lists the kinds, their fields, and who may log them"}
 		}
 		m, err := it.e.Say(ctx, b)
 		return m.ID, err
@@ -37,7 +30,7 @@ func (it *iteration) hear(ctx context.Context, body message.Body) (message.ID, e
 		return m.ID, err
 	case message.ReviewRequested:
 		if b.ReviewCommit != "" {
-			return "", &NotYoursError{"which commit is reviewed is for code to say: what the worktree is at when you are done", "orch submit --notes TEXT"}
+			return "", &step.NotYoursError{What: "which commit is reviewed is for code to say: what the worktree is at when you are done", Do: "orch submit --notes TEXT"}
 		}
 		return "", it.endWith(b.Task, b)
 	case message.Blocked:
@@ -46,18 +39,18 @@ func (it *iteration) hear(ctx context.Context, body message.Body) (message.ID, e
 		}
 		b.Task = it.task.ID
 		if problem := code.BlockProblem(b); problem != "" {
-			return "", &NotYoursError{problem, "orch note blocked --reason TEXT --question TEXT? [--question TEXT?]"}
+			return "", &step.NotYoursError{What: problem, Do: "orch note blocked --reason TEXT --question TEXT? [--question TEXT?]"}
 		}
 		return "", it.endWith(b.Task, b)
 	case message.Handoff:
 		if b.Summary == "" || b.NextAction == "" {
-			return "", &NotYoursError{"a handoff needs a summary and a next action", "orch note handoff --summary TEXT --next TEXT"}
+			return "", &step.NotYoursError{What: "a handoff needs a summary and a next action", Do: "orch note handoff --summary TEXT --next TEXT"}
 		}
 		asked := b.Task
 		b.Task, b.Refused = it.task.ID, "" // whether work is taken is for code to say
 		return "", errors.Join(it.mine(asked), it.endWith(b.Task, b))
 	}
-	return "", &NotYoursError{fmt.Sprintf("a coder may not say %s", body.Type()), "orch submit, or orch note anomaly, discovery, blocked or handoff"}
+	return "", &step.NotYoursError{What: fmt.Sprintf("a coder may not say %s", body.Type()), Do: "orch submit, or orch note anomaly, discovery, blocked or handoff"}
 }
 
 func (it *iteration) endWith(task message.TaskID, ask message.Body) error {
@@ -65,7 +58,7 @@ func (it *iteration) endWith(task message.TaskID, ask message.Body) error {
 		return err
 	}
 	if it.ask != nil {
-		return &NotYoursError{fmt.Sprintf("this iteration already ends with %s", it.ask.Type()), "stop now; the step does the rest"}
+		return &step.NotYoursError{What: fmt.Sprintf("this iteration already ends with %s", it.ask.Type()), Do: "stop now; the step does the rest"}
 	}
 	it.ask = ask
 	return nil
@@ -76,5 +69,5 @@ func (it *iteration) mine(task message.TaskID) error {
 	if task == "" || task == it.task.ID {
 		return nil
 	}
-	return &NotYoursError{fmt.Sprintf("%s works on %s, and speaks about nothing else", it.e.Agent, it.task.ID), "orch note discovery for what concerns others"}
+	return &step.NotYoursError{What: fmt.Sprintf("%s works on %s, and speaks about nothing else", it.e.Agent, it.task.ID), Do: "orch note discovery for what concerns others"}
 }

@@ -7,15 +7,14 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/code"
-	"orch/roles/step"
-	"orch/roles/workspace"
+	"orch/roles/act/workspace"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // Input is what the agent of the next iteration on a task would be told, as
 // things stand.
-func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (backend.CodeInput, error) {
+func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (think.CodeInput, error) {
 	if t.Status == blackboard.IntegrationFailed {
 		t.From = t.Status // a claim would note it
 	}
@@ -24,9 +23,9 @@ func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goa
 }
 
 // input is all the agent is told.
-func (it *iteration) input(ctx context.Context) (backend.CodeInput, error) {
+func (it *iteration) input(ctx context.Context) (think.CodeInput, error) {
 	t := it.task
-	in := backend.CodeInput{
+	in := think.CodeInput{
 		Goal: it.goal.ID, Task: t.SubTask, Iteration: t.Review.Iterations + 1, Dir: t.Work, Env: it.w.Env, Base: t.Base,
 		Pending: t.Review.Pending, Handoff: t.Review.Handoff, Answers: slices.Concat(t.Review.Answers, t.HumanNotes), Values: it.e.Values,
 	}
@@ -37,7 +36,7 @@ func (it *iteration) input(ctx context.Context) (backend.CodeInput, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Spec, err = SpecAt(ctx, it.w.Repo, head, t.SubTask); err != nil {
+	if in.Spec, err = it.w.SpecAt(ctx, head, t.SubTask); err != nil {
 		return in, err
 	}
 	if t.From == blackboard.IntegrationFailed {
@@ -47,8 +46,8 @@ func (it *iteration) input(ctx context.Context) (backend.CodeInput, error) {
 }
 
 // fix says why the work did not fit, as the log has it.
-func (it *iteration) fix(ctx context.Context, head workspace.Commit) (*backend.CodeFix, error) {
-	fix := &backend.CodeFix{Integration: string(head), Conflict: []string{}}
+func (it *iteration) fix(ctx context.Context, head workspace.Commit) (*think.CodeFix, error) {
+	fix := &think.CodeFix{Integration: string(head), Conflict: []string{}}
 	for m, err := range it.e.Board.Messages(it.task.Created.Seq) {
 		if err != nil {
 			return nil, fmt.Errorf("look for why the work did not fit: %w", err)
@@ -66,17 +65,4 @@ func (it *iteration) fix(ctx context.Context, head workspace.Commit) (*backend.C
 	}
 	fix.Output = step.Cut(string(raw), step.OutputBytes)
 	return fix, nil
-}
-
-// SpecAt is the text of a task's spec in a commit; empty without one.
-func SpecAt(ctx context.Context, r workspace.Repo, c workspace.Commit, t message.SubTask) (string, error) {
-	path := code.SpecPath(t.SpecRef)
-	if path == "" {
-		return "", nil
-	}
-	raw, ok, err := r.Show(ctx, c, path)
-	if err != nil || !ok {
-		return "", err
-	}
-	return string(raw), nil
 }

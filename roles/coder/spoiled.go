@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"orch/blackboard/message"
-	"orch/roles/step"
-	"orch/roles/workspace"
+	"orch/roles/act/workspace"
+	"orch/roles/run/step"
 )
 
 // spoiled says why a worktree can not be gone on with, and where what was in it
@@ -29,7 +29,7 @@ func (s spoiled) String() string {
 func (it *iteration) take(ctx context.Context) (done workspace.Harvested, bad *spoiled, err error) {
 	path, ref, base := it.task.Work, it.ref(fmt.Sprint(it.task.Fence)), workspace.Commit(it.task.Base)
 	left := workspace.Leftover{
-		Message: fmt.Sprintf("Keep what %s left uncommitted\n\nTask: %s", it.task.Agent, it.task.ID), Name: string(it.task.Agent), Email: authorOf(it.task.Agent),
+		Message: fmt.Sprintf("Keep what %s left uncommitted\n\nTask: %s", it.task.Agent, it.task.ID), Name: string(it.task.Agent), Email: step.AuthorEmail(it.task.Agent),
 	}
 	done, err = it.w.Repo.Harvest(ctx, path, ref, base, left)
 	var rewritten *workspace.RewrittenError

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orch/blackboard"
-	"orch/roles/backend"
+	"orch/roles/think"
 )
 
 // What a diff shows badly is shown by name: what can do harm is not approved
@@ -44,15 +44,15 @@ func TestWhatADiffShowsBadlyIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := desk(t)
 			d.Claim("coder-1")
-			if err := code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+			if err := code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 				d.Write(in.Dir, "a.txt", "done\n")
 				c.make(t, in.Dir)
-				return backend.CodeReport{}, nil
+				return think.CodeReport{}, nil
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
-				r := backend.Review{Approved: true}
+			if err := review(d, "code-reviewer-1", func(_ context.Context, in think.ReviewInput) (think.Review, error) {
+				r := think.Review{Approved: true}
 				for _, f := range in.Findings {
 					if c.accept {
 						r.Accepted = append(r.Accepted, f.Name())

@@ -10,21 +10,20 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/check"
-	"orch/roles/code"
-	"orch/roles/code/contents"
-	"orch/roles/code/weaken"
-	"orch/roles/coder"
-	"orch/roles/step"
-	"orch/roles/workspace"
+	"orch/roles/act/check"
+	"orch/roles/act/contents"
+	"orch/roles/act/weaken"
+	"orch/roles/act/workspace"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // Input is what a reviewer of a task's commit would be shown, as things stand,
 // without the checks having been run.
-func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (backend.ReviewInput, error) {
+func Input(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (think.ReviewInput, error) {
 	if t.Review.Commit == "" {
-		return backend.ReviewInput{}, step.ErrMoved
+		return think.ReviewInput{}, step.ErrMoved
 	}
 	r := &review{e: e, w: e.Code, task: t, goal: g, commit: workspace.Commit(t.Review.Commit)}
 	if err := r.look(ctx); err != nil {
@@ -56,9 +55,9 @@ func (r *review) gather(ctx context.Context) error {
 // look finds out what can be seen without running anything.
 func (r *review) look(ctx context.Context) error {
 	t := r.task
-	r.in = backend.ReviewInput{
+	r.in = think.ReviewInput{
 		Goal: r.goal.ID, Task: t.SubTask, Env: r.w.Env, Coder: t.Agent, Commit: string(r.commit), Base: t.Base, Notes: t.Review.Notes,
-		Values: r.e.Values, Findings: []backend.CodeFinding{}, Pending: []message.Blocker{},
+		Values: r.e.Values, Findings: []think.CodeFinding{}, Pending: []message.Blocker{},
 	}
 	var err error
 	if r.in.Spec, r.in.SpecChanged, err = r.specNow(ctx); err != nil {
@@ -82,7 +81,7 @@ func (r *review) look(ctx context.Context) error {
 	}
 	r.found = append(r.found, odd...)
 	for _, f := range r.found {
-		r.in.Findings = append(r.in.Findings, backend.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
+		r.in.Findings = append(r.in.Findings, think.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
 	}
 	r.in.Diff = step.Cut(string(diff), diffBytes)
 	return nil
@@ -98,7 +97,7 @@ func (r *review) oddities(ctx context.Context) ([]weaken.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return contents.Inspect(change, coder.IsAuthor, r.e.Config.Code.LargeFileBytes), nil
+	return contents.Inspect(change, step.IsCoder, r.e.Config.Code.LargeFileBytes), nil
 }
 
 // diffBytes bounds the diff a reviewer is shown; the checkout has the rest.
@@ -158,7 +157,7 @@ func failed(criterion, evidence string) message.Verdict {
 
 // specChanged notes that the spec is no longer what the coder began with.
 func (r *review) specChanged(ctx context.Context) error {
-	then, err := coder.SpecAt(ctx, r.w.Repo, workspace.Commit(r.task.Base), r.task.SubTask)
+	then, err := r.w.SpecAt(ctx, workspace.Commit(r.task.Base), r.task.SubTask)
 	if err != nil {
 		return err
 	}
@@ -193,11 +192,11 @@ func (r *review) note(ctx context.Context, anomalies []message.Anomaly) error {
 func (r *review) hear(ctx context.Context, body message.Body) (message.ID, error) {
 	a, ok := body.(message.Anomaly)
 	if !ok || a.Task != "" && a.Task != r.task.ID {
-		return "", &coder.NotYoursError{What: fmt.Sprintf("a code reviewer may not say %s", body.Type()), Do: "orch note anomaly; the verdict is the answer it ends with"}
+		return "", &step.NotYoursError{What: fmt.Sprintf("a code reviewer may not say %s", body.Type()), Do: "orch note anomaly; the verdict is the answer it ends with"}
 	}
 	a.Task = r.task.ID
 	if err := errors.Join(message.MayLog(message.CodeReviewer, a.Kind), a.Validate()); err != nil {
-		return "", &coder.NotYoursError{What: err.Error(), Do: "docs/messages.md lists the kinds, their fields, and who may log them"}
+		return "", &step.NotYoursError{What: err.Error(), Do: "docs/messages.md lists the kinds, their fields, and who may log them"}
 	}
 	m, err := r.e.Say(ctx, a)
 	if err == nil {

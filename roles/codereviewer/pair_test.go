@@ -15,27 +15,27 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/check"
+	"orch/roles/act/check"
+	"orch/roles/act/process"
 	"orch/roles/coder"
-	"orch/roles/coder/codertest"
 	"orch/roles/codereviewer"
-	"orch/roles/config"
-	"orch/roles/process"
-	"orch/roles/step"
+	"orch/roles/internal/codertest"
+	"orch/roles/run/config"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // coding and judging are backends made of functions.
 type (
-	coding  func(context.Context, backend.CodeInput) (backend.CodeReport, error)
-	judging func(context.Context, backend.ReviewInput) (backend.Review, error)
+	coding  func(context.Context, think.CodeInput) (think.CodeReport, error)
+	judging func(context.Context, think.ReviewInput) (think.Review, error)
 )
 
-func (f coding) Code(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+func (f coding) Code(ctx context.Context, in think.CodeInput) (think.CodeReport, error) {
 	return f(ctx, in)
 }
 
-func (f judging) Review(ctx context.Context, in backend.ReviewInput) (backend.Review, error) {
+func (f judging) Review(ctx context.Context, in think.ReviewInput) (think.Review, error) {
 	return f(ctx, in)
 }
 
@@ -88,12 +88,12 @@ func review(d *codertest.Desk, agent message.AgentID, do judging) error {
 	return codereviewer.Run(d.T.Context(), e)
 }
 
-func approve(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
-	return backend.Review{Approved: true}, nil
+func approve(_ context.Context, in think.ReviewInput) (think.Review, error) {
+	return think.Review{Approved: true}, nil
 }
 
-func writes(d *codertest.Desk, files map[string]string, report backend.CodeReport) coding {
-	return func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+func writes(d *codertest.Desk, files map[string]string, report think.CodeReport) coding {
+	return func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 		for name, text := range files {
 			d.Write(in.Dir, name, text)
 		}
@@ -104,16 +104,16 @@ func writes(d *codertest.Desk, files map[string]string, report backend.CodeRepor
 func TestATaskIsRejectedByARedCheckAndApprovedWhenItHolds(t *testing.T) {
 	d := desk(t)
 	d.Claim("coder-1")
-	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "half\n"}, backend.CodeReport{Summary: "done, I think"})); err != nil {
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "half\n"}, think.CodeReport{Summary: "done, I think"})); err != nil {
 		t.Fatal(err)
 	}
 	first := d.Now()
 	if first.Status != blackboard.ReadyForReview || first.Review.Notes != "done, I think" {
 		t.Fatalf("%s, %+v", first.Status, first.Review)
 	}
-	err := review(d, "code-reviewer-1", func(context.Context, backend.ReviewInput) (backend.Review, error) {
+	err := review(d, "code-reviewer-1", func(context.Context, think.ReviewInput) (think.Review, error) {
 		t.Error("a reviewer was asked about a red check")
-		return backend.Review{}, nil
+		return think.Review{}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,12 +125,12 @@ func TestATaskIsRejectedByARedCheckAndApprovedWhenItHolds(t *testing.T) {
 	// The same coder goes on in its worktree, and is told what to fix.
 	d.Say(message.Supervisor, "", rejected.Fence+1, message.Claimed{Task: codertest.Task, Agent: "coder-1", Fence: rejected.Fence + 1,
 		Worktree: rejected.Work, BaseCommit: rejected.Base})
-	err = code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	err = code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 		if len(in.Pending) != 1 || in.Spec == "" || in.Iteration != 2 || in.Dir != rejected.Work {
 			t.Errorf("told %+v", in)
 		}
 		d.Write(in.Dir, "a.txt", "done\n")
-		return backend.CodeReport{End: backend.CodeSubmit}, nil
+		return think.CodeReport{End: think.CodeSubmit}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,11 +152,11 @@ func TestAWeakenedTestIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
 		d := desk(t)
 		d.Claim("coder-1")
 		weak := map[string]string{"a.txt": "done\n", "a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Skip(\"later\")\n\tif 1 != 1 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}
-		if err := code(d, "coder-1", writes(d, weak, backend.CodeReport{})); err != nil {
+		if err := code(d, "coder-1", writes(d, weak, think.CodeReport{})); err != nil {
 			t.Fatal(err)
 		}
-		err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
-			r := backend.Review{Approved: true}
+		err := review(d, "code-reviewer-1", func(_ context.Context, in think.ReviewInput) (think.Review, error) {
+			r := think.Review{Approved: true}
 			for _, f := range in.Findings {
 				if accepted {
 					r.Accepted = append(r.Accepted, f.Name())
@@ -190,7 +190,7 @@ func TestAChangeOfOrchsOwnFilesIsNotApprovedUnlessTheReviewerAcceptsIt(t *testin
 		d := desk(t)
 		d.Claim("coder-1")
 		own := map[string]string{"a.txt": "done\n", ".orchard/a.txt": "\n", ".orch/hooks/on-escalate": "#!/bin/sh\n"}
-		err := code(d, "coder-1", func(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+		err := code(d, "coder-1", func(ctx context.Context, in think.CodeInput) (think.CodeReport, error) {
 			for name, text := range own {
 				d.Write(in.Dir, name, text)
 			}
@@ -201,16 +201,16 @@ func TestAChangeOfOrchsOwnFilesIsNotApprovedUnlessTheReviewerAcceptsIt(t *testin
 					t.Fatalf("git %v: %v\n%s", args, err, out)
 				}
 			}
-			return backend.CodeReport{End: backend.CodeSubmit}, nil
+			return think.CodeReport{End: think.CodeSubmit}, nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+		err = review(d, "code-reviewer-1", func(_ context.Context, in think.ReviewInput) (think.Review, error) {
 			if len(in.Findings) != 1 || in.Findings[0].Name() != ".orch/hooks/on-escalate:1" {
 				t.Errorf("found %+v", in.Findings)
 			}
-			r := backend.Review{Approved: true}
+			r := think.Review{Approved: true}
 			for _, f := range in.Findings {
 				if accepted {
 					r.Accepted = append(r.Accepted, f.Name())
@@ -234,14 +234,14 @@ func TestAChangeOfOrchsOwnFilesIsNotApprovedUnlessTheReviewerAcceptsIt(t *testin
 func TestAVerdictOfAReviewerThatChangedTheWorkDoesNotCount(t *testing.T) {
 	d := desk(t)
 	d.Claim("coder-1")
-	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{})); err != nil {
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, think.CodeReport{})); err != nil {
 		t.Fatal(err)
 	}
-	err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+	err := review(d, "code-reviewer-1", func(_ context.Context, in think.ReviewInput) (think.Review, error) {
 		if err := os.Remove(filepath.Join(in.Dir, "a.txt")); err != nil {
 			t.Fatal(err)
 		}
-		return backend.Review{Approved: true}, nil
+		return think.Review{Approved: true}, nil
 	})
 	var changed *codereviewer.ChangedError
 	if !errors.As(err, &changed) || d.Now().Status != blackboard.ReadyForReview {
@@ -251,19 +251,19 @@ func TestAVerdictOfAReviewerThatChangedTheWorkDoesNotCount(t *testing.T) {
 
 func TestHowAnIterationEnds(t *testing.T) {
 	questions := []string{"Are partial results returned if page three fails?"}
-	blocked := backend.CodeReport{End: backend.CodeBlocked, Blocked: message.Blocked{BlockedReason: "the spec does not say what a partial page is", BlockedQuestions: questions, Attempted: []string{}}}
-	handoff := backend.CodeReport{End: backend.CodeHandoff, Handoff: message.Handoff{Summary: "half", NextAction: "the rest", Blockers: []string{}, NextSteps: []string{}}}
+	blocked := think.CodeReport{End: think.CodeBlocked, Blocked: message.Blocked{BlockedReason: "the spec does not say what a partial page is", BlockedQuestions: questions, Attempted: []string{}}}
+	handoff := think.CodeReport{End: think.CodeHandoff, Handoff: message.Handoff{Summary: "half", NextAction: "the rest", Blockers: []string{}, NextSteps: []string{}}}
 	for _, c := range []struct {
 		name   string
 		files  map[string]string
-		report backend.CodeReport
+		report think.CodeReport
 		want   blackboard.Status
 		failed bool
 	}{
-		{"work", map[string]string{"a.txt": "done\n"}, backend.CodeReport{}, blackboard.ReadyForReview, false},
-		{"nothing", nil, backend.CodeReport{}, blackboard.Claimed, true},
+		{"work", map[string]string{"a.txt": "done\n"}, think.CodeReport{}, blackboard.ReadyForReview, false},
+		{"nothing", nil, think.CodeReport{}, blackboard.Claimed, true},
 		{"blocked", nil, blocked, blackboard.Blocked, false},
-		{"blocked without a cause", nil, backend.CodeReport{End: backend.CodeBlocked, Blocked: message.Blocked{BlockedReason: "too hard"}}, blackboard.Claimed, true},
+		{"blocked without a cause", nil, think.CodeReport{End: think.CodeBlocked, Blocked: message.Blocked{BlockedReason: "too hard"}}, blackboard.Claimed, true},
 		{"handoff", map[string]string{"a.txt": "half\n"}, handoff, blackboard.Unclaimed, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestAnAgentOnlyAsks(t *testing.T) {
 	d := desk(t)
 	d.Claim("coder-1")
 	e := envOf(d, message.Coder, "coder-1")
-	e.Code.Coder = coding(func(ctx context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	e.Code.Coder = coding(func(ctx context.Context, in think.CodeInput) (think.CodeReport, error) {
 		for _, forbidden := range []message.Body{
 			message.ReviewVerdict{Task: codertest.Task, ReviewCommit: "x", Decision: message.Approved}, message.Merged{Task: codertest.Task},
 			message.ReviewRequested{Task: codertest.Task, ReviewCommit: in.Base}, message.ReviewRequested{Task: "another"},
@@ -307,7 +307,7 @@ func TestAnAgentOnlyAsks(t *testing.T) {
 		if _, err := e.Code.Ears.Hear(ctx, message.Handoff{Summary: "x", NextAction: "y"}); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("a second end was taken: %v", err)
 		}
-		return backend.CodeReport{End: backend.CodeHandoff, Handoff: message.Handoff{Summary: "x", NextAction: "y"}}, nil
+		return think.CodeReport{End: think.CodeHandoff, Handoff: message.Handoff{Summary: "x", NextAction: "y"}}, nil
 	})
 	if err := coder.Run(t.Context(), e); err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestAFailingSetupBlocksTheTaskForAPerson(t *testing.T) {
 	d.Claim("coder-1")
 	e := envOf(d, message.Coder, "coder-1")
 	e.Code.Setup = func(context.Context, string) error { return errors.New("npm: not found") }
-	e.Code.Coder = writes(d, nil, backend.CodeReport{})
+	e.Code.Coder = writes(d, nil, think.CodeReport{})
 	if err := coder.Run(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestAFailingSetupBlocksTheTaskForAPerson(t *testing.T) {
 func TestTheAnswerToABlockReachesTheNextCoder(t *testing.T) {
 	d := desk(t)
 	d.Claim("coder-1")
-	report := backend.CodeReport{End: backend.CodeBlocked, Blocked: message.Blocked{BlockedReason: "the spec does not say what a partial page is",
+	report := think.CodeReport{End: think.CodeBlocked, Blocked: message.Blocked{BlockedReason: "the spec does not say what a partial page is",
 		BlockedQuestions: []string{"Are partial results returned if page three fails?"}, Attempted: []string{}}}
 	if err := code(d, "coder-1", writes(d, nil, report)); err != nil {
 		t.Fatal(err)
@@ -347,12 +347,12 @@ func TestTheAnswerToABlockReachesTheNextCoder(t *testing.T) {
 	d.Say(message.Planner, "", 0, message.Unblocked{Task: codertest.Task, Reason: "no, the call fails as a whole"})
 	d.Say(message.Human, "", 0, message.HumanNote{Message: "keep it short"})
 	d.Claim("coder-2")
-	err := code(d, "coder-2", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	err := code(d, "coder-2", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 		if got := strings.Join(in.Answers, "; "); got != "no, the call fails as a whole; keep it short" {
 			t.Errorf("told %q", got)
 		}
 		d.Write(in.Dir, "a.txt", "done\n")
-		return backend.CodeReport{}, nil
+		return think.CodeReport{}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +365,7 @@ func TestASpecThatChangedIsNotedByTheReview(t *testing.T) {
 	for _, changed := range []bool{false, true} {
 		d := desk(t)
 		d.Claim("coder-1")
-		if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{})); err != nil {
+		if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, think.CodeReport{})); err != nil {
 			t.Fatal(err)
 		}
 		if changed {
@@ -374,7 +374,7 @@ func TestASpecThatChangedIsNotedByTheReview(t *testing.T) {
 			d.Git(d.Repo.Dir, "commit", "-q", "-a", "-m", "change the spec")
 			d.Git(d.Repo.Dir, "checkout", "-q", "main")
 		}
-		err := review(d, "code-reviewer-1", func(_ context.Context, in backend.ReviewInput) (backend.Review, error) {
+		err := review(d, "code-reviewer-1", func(_ context.Context, in think.ReviewInput) (think.Review, error) {
 			if in.SpecChanged != changed || strings.Contains(in.Spec, "twice") != changed {
 				t.Errorf("changed %v: told %v, %q", changed, in.SpecChanged, in.Spec)
 			}
@@ -406,7 +406,7 @@ func TestWhatWouldBeAskedIsSeenWithoutSayingAnything(t *testing.T) {
 		t.Errorf("nothing was submitted: %v", err)
 	}
 	d.Claim("coder-1")
-	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{Summary: "it is there"})); err != nil {
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, think.CodeReport{Summary: "it is there"})); err != nil {
 		t.Fatal(err)
 	}
 	shown, err := codereviewer.Input(t.Context(), seen(message.CodeReviewer), d.Now(), blackboard.Goal{ID: codertest.Goal})

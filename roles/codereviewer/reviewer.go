@@ -19,12 +19,11 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/code"
-	"orch/roles/code/weaken"
-	"orch/roles/coder"
-	"orch/roles/step"
-	"orch/roles/workspace"
+	"orch/roles/act/weaken"
+	"orch/roles/act/workspace"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // Run reviews under the claim of the environment.
@@ -58,7 +57,7 @@ type review struct {
 	goal   blackboard.Goal
 	commit workspace.Commit
 
-	in     backend.ReviewInput
+	in     think.ReviewInput
 	found  []weaken.Finding // the findings of in, in the same order
 	logged bool             // an anomaly was noted
 }
@@ -88,9 +87,9 @@ func (r *review) run(ctx context.Context) error {
 
 // ask lets a reviewer look at a checkout nobody may change. If it did all the
 // same, what it says counts for nothing.
-func (r *review) ask(ctx context.Context, who backend.Reviewer) (backend.Review, error) {
+func (r *review) ask(ctx context.Context, who think.Reviewer) (think.Review, error) {
 	if err := r.w.Repo.Make(ctx, r.readDir(), workspace.Spec{Commit: r.commit, ReadOnly: true}, nil); err != nil {
-		return backend.Review{}, err
+		return think.Review{}, err
 	}
 	r.in.Dir = r.readDir()
 	thought, err := who.Review(ctx, r.in)
@@ -123,7 +122,7 @@ func (e *ChangedError) Error() string {
 
 // verdictOf makes a verdict of what a reviewer thinks. Anything but a clear
 // approval is a rejection, and findings of code need an answer.
-func (r *review) verdictOf(thought backend.Review) message.ReviewVerdict {
+func (r *review) verdictOf(thought think.Review) message.ReviewVerdict {
 	v := message.ReviewVerdict{
 		Decision: message.Rejected, Checks: thought.Checks, Blockers: thought.Blockers, Concerns: thought.Concerns, PriorFeedback: thought.Feedback,
 	}
@@ -225,9 +224,9 @@ func (r *review) specNow(ctx context.Context) (now string, changed bool, err err
 	if err != nil {
 		return "", false, err
 	}
-	if now, err = coder.SpecAt(ctx, r.w.Repo, head, r.task.SubTask); err != nil {
+	if now, err = r.w.SpecAt(ctx, head, r.task.SubTask); err != nil {
 		return "", false, err
 	}
-	then, err := coder.SpecAt(ctx, r.w.Repo, workspace.Commit(r.task.Base), r.task.SubTask)
+	then, err := r.w.SpecAt(ctx, workspace.Commit(r.task.Base), r.task.SubTask)
 	return now, then != now, err
 }

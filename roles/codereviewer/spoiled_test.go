@@ -10,8 +10,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/coder/codertest"
+	"orch/roles/internal/codertest"
+	"orch/roles/think"
 )
 
 // again lets the coder that has the task's worktree go on in it.
@@ -52,10 +52,10 @@ func TestAWorktreeNobodyCanGoOnInIsMadeAnew(t *testing.T) {
 			d := desk(t)
 			d.Claim("coder-1")
 			base := d.Now().Base
-			err := code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+			err := code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 				d.Write(in.Dir, "a.txt", "done\n")
 				do(d, in.Dir)
-				return backend.CodeReport{}, nil
+				return think.CodeReport{}, nil
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAWorktreeNobodyCanGoOnInIsMadeAnew(t *testing.T) {
 				t.Errorf("%s was submitted", now.Review.Commit)
 			}
 			again(d)
-			err = code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+			err = code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 				if in.Handoff == nil || !strings.Contains(in.Handoff.Summary, "coder-1") {
 					t.Errorf("it is told %+v", in.Handoff)
 				}
@@ -78,7 +78,7 @@ func TestAWorktreeNobodyCanGoOnInIsMadeAnew(t *testing.T) {
 				_, kept, _ := strings.Cut(in.Handoff.NextAction, "git checkout ")
 				d.Git(in.Dir, "checkout", strings.Fields(kept)[0], "--", "a.txt")
 				d.Git(in.Dir, "commit", "-q", "-m", "do it")
-				return backend.CodeReport{}, nil
+				return think.CodeReport{}, nil
 			})
 			if now = d.Now(); err != nil || now.Status != blackboard.ReadyForReview {
 				t.Fatalf("%s, %v", now.Status, err)
@@ -94,7 +94,7 @@ func TestAWorktreeNobodyCanGoOnInIsMadeAnew(t *testing.T) {
 func TestANewWorktreeBeginsAtWhatWasSubmitted(t *testing.T) {
 	d := desk(t)
 	d.Claim("coder-1")
-	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "half\n"}, backend.CodeReport{})); err != nil {
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "half\n"}, think.CodeReport{})); err != nil {
 		t.Fatal(err)
 	}
 	if err := review(d, "code-reviewer-1", nil); err != nil {
@@ -102,20 +102,20 @@ func TestANewWorktreeBeginsAtWhatWasSubmitted(t *testing.T) {
 	}
 	submitted := d.Now().Review.Commit
 	again(d)
-	if err := code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	if err := code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 		d.Git(in.Dir, "reset", "-q", "--hard", d.Now().Base)
 		d.Git(in.Dir, "commit", "-q", "--amend", "-m", "mine")
-		return backend.CodeReport{}, nil
+		return think.CodeReport{}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	again(d)
-	if err := code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	if err := code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 		if at := d.Git(in.Dir, "rev-parse", "HEAD"); at != submitted {
 			t.Errorf("it begins at %s, want %s", at, submitted)
 		}
 		d.Write(in.Dir, "a.txt", "done\n")
-		return backend.CodeReport{}, nil
+		return think.CodeReport{}, nil
 	}); err != nil || d.Now().Status != blackboard.ReadyForReview {
 		t.Fatalf("%s, %v", d.Now().Status, err)
 	}
@@ -128,9 +128,9 @@ func TestACoderThatSpoilsEveryWorktreeIsBlocked(t *testing.T) {
 		if i > 0 {
 			again(d)
 		}
-		if err := code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+		if err := code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 			d.Git(in.Dir, "commit", "-q", "--allow-empty", "--amend", "-m", "mine")
-			return backend.CodeReport{}, nil
+			return think.CodeReport{}, nil
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -146,16 +146,16 @@ func TestABrokenWorktreeOfAFailedAgentIsMadeAnew(t *testing.T) {
 	d := desk(t)
 	d.Claim("coder-1")
 	failed := errors.New("the agent failed")
-	err := code(d, "coder-1", func(_ context.Context, in backend.CodeInput) (backend.CodeReport, error) {
+	err := code(d, "coder-1", func(_ context.Context, in think.CodeInput) (think.CodeReport, error) {
 		d.Write(in.Dir, "a.txt", "half\n")
 		spoil["removes its .git"](d, in.Dir)
-		return backend.CodeReport{}, failed
+		return think.CodeReport{}, failed
 	})
 	if !errors.Is(err, failed) {
 		t.Fatalf("got %v", err)
 	}
 	again(d)
-	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, backend.CodeReport{})); err != nil || d.Now().Status != blackboard.ReadyForReview {
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, think.CodeReport{})); err != nil || d.Now().Status != blackboard.ReadyForReview {
 		t.Fatalf("%s, %v", d.Now().Status, err)
 	}
 	if got := d.Git(d.Repo.Dir, "show", "refs/orch/g/t/1:a.txt"); got != "half" {

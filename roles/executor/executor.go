@@ -16,9 +16,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // Run does one attempt under the claim of the environment.
@@ -35,11 +35,11 @@ func Run(ctx context.Context, e *step.Env) error {
 	}
 	a := attempt{e: e, task: t, goal: g, number: t.Attempt + 1}
 	if doubt := a.doubt(); doubt != "" {
-		return a.report(ctx, backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: doubt}, nil)
+		return a.report(ctx, think.Execution{Status: message.Failed, Class: message.Environmental, Reason: doubt}, nil)
 	}
 	working, stop := e.Work(ctx)
 	defer stop()
-	tools := e.Tools(t.SubTask, roles.ConstraintsOf(g), a.workspaceChanged(ctx))
+	tools := e.Tools(t.SubTask, loop.ConstraintsOf(g), a.workspaceChanged(ctx))
 	done, err := a.execute(working, tools)
 	if err != nil {
 		return a.broken(ctx, working, tools, err)
@@ -85,10 +85,10 @@ func (a *attempt) workspaceChanged(ctx context.Context) bool {
 }
 
 // execute hands the task to the backend with what lower sequences produced.
-func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (backend.Execution, error) {
+func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (think.Execution, error) {
 	in, err := Input(ctx, a.e, a.task, a.goal)
 	if err != nil {
-		return backend.Execution{}, err
+		return think.Execution{}, err
 	}
 	done, err := a.e.Executor.Execute(ctx, in, tools)
 	if fatal := tools.Fatal(); fatal != nil {
@@ -98,10 +98,10 @@ func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (backend.
 }
 
 // Input is all a backend may read for the next attempt at a task.
-func Input(ctx context.Context, e *step.Env, task blackboard.Task, goal blackboard.Goal) (backend.ExecuteInput, error) {
-	in := backend.ExecuteInput{
+func Input(ctx context.Context, e *step.Env, task blackboard.Task, goal blackboard.Goal) (think.ExecuteInput, error) {
+	in := think.ExecuteInput{
 		Goal: goal.ID, Task: task.SubTask, Attempt: task.Attempt + 1, Workspace: e.Workspace, Values: e.Values,
-		Correction: task.Correction, Inputs: map[string]string{}, MustNot: roles.ConstraintsOf(goal).ForSlot(task.Slot),
+		Correction: task.Correction, Inputs: map[string]string{}, MustNot: loop.ConstraintsOf(goal).ForSlot(task.Slot),
 	}
 	if goal.Spec != nil {
 		in.Spec = *goal.Spec
@@ -129,18 +129,18 @@ func (a *attempt) broken(ctx, working context.Context, tools *step.Journalled, e
 	}
 	switch {
 	case step.Late(err):
-		r := a.result(backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: "the claim was lost"}, tools.Calls())
+		r := a.result(think.Execution{Status: message.Failed, Class: message.Environmental, Reason: "the claim was lost"}, tools.Calls())
 		return a.e.KeepLate(ctx, r)
 	case tools.Fatal() != nil, ctx.Err() != nil:
 		return err
 	}
 	reason := fmt.Sprintf("the backend failed: %v", a.e.Unread(err))
 	a.e.Log("%s", reason)
-	return a.report(ctx, backend.Execution{Status: message.Failed, Class: message.Environmental, Reason: reason}, tools.Calls())
+	return a.report(ctx, think.Execution{Status: message.Failed, Class: message.Environmental, Reason: reason}, tools.Calls())
 }
 
 // report says what came of the attempt.
-func (a *attempt) report(ctx context.Context, done backend.Execution, calls []message.ToolCall) error {
+func (a *attempt) report(ctx context.Context, done think.Execution, calls []message.ToolCall) error {
 	r := a.result(done, calls)
 	if len(done.Output) > step.OutputBytes {
 		sha, err := a.e.Board.PutBlob(a.goal.ID, []byte(done.Output))
@@ -152,7 +152,7 @@ func (a *attempt) report(ctx context.Context, done backend.Execution, calls []me
 	return a.e.SayResult(ctx, a.task.Claim.ID, r)
 }
 
-func (a *attempt) result(done backend.Execution, calls []message.ToolCall) message.ExecutionResult {
+func (a *attempt) result(done think.Execution, calls []message.ToolCall) message.ExecutionResult {
 	r := message.ExecutionResult{
 		SubtaskID: a.task.ID, Attempt: a.number, Status: message.Failed, Output: step.Cut(done.Output, step.OutputBytes),
 		Class: done.Class, Reason: step.Cut(done.Reason, step.EvidenceBytes),
@@ -186,13 +186,13 @@ func (a *attempt) result(done backend.Execution, calls []message.ToolCall) messa
 
 // forbidden says why an attempt that says it took another approach than the
 // task's does not count: the plan must not use that one.
-func (a *attempt) forbidden(done backend.Execution) string {
+func (a *attempt) forbidden(done think.Execution) string {
 	if done.Approach == "" || done.Approach == a.task.Approach {
 		return ""
 	}
-	for _, b := range roles.ConstraintsOf(a.goal).Binding(a.task.Slot) {
+	for _, b := range loop.ConstraintsOf(a.goal).Binding(a.task.Slot) {
 		if b.Approach != "" && b.Forbids(a.task.Slot, done.Approach, a.task.Target) {
-			return (&backend.MustNotError{What: done.Approach, Ban: b}).Error()
+			return (&think.MustNotError{What: done.Approach, Ban: b}).Error()
 		}
 	}
 	return ""

@@ -12,13 +12,13 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/config"
-	"orch/roles/step"
-	"orch/roles/step/steptest"
-	"orch/roles/tool"
-	"orch/roles/tool/gate"
+	"orch/roles/act/tool"
+	"orch/roles/act/tool/gate"
+	"orch/roles/internal/steptest"
+	"orch/roles/loop"
+	"orch/roles/run/config"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 func world(t *testing.T) (*steptest.World, message.GoalID) {
@@ -76,7 +76,7 @@ func TestInvariant_ForbiddenCallsHaveNoEffect(t *testing.T) {
 	if err != nil || g.ID != id {
 		t.Fatal(err)
 	}
-	bans := backend.Constraints{MustNot: []backend.Ban{
+	bans := think.Constraints{MustNot: []think.Ban{
 		{Approach: "shell:npm", Source: "memory"}, {Slot: "a", Approach: "try", Target: "make all"}, {Target: "make test"}, {Slot: "b", Approach: "shell:go"},
 	}}
 	tools := e.Tools(task.SubTask, bans, false)
@@ -105,25 +105,25 @@ func TestInvariant_ForbiddenCallsHaveNoEffect(t *testing.T) {
 // A backend that acts by itself is told what it must not, and held to what it
 // says and to what is seen of it.
 func TestInvariant_AnAgentThatDoesWhatItMustNotFails(t *testing.T) {
-	bans := []backend.Ban{{Approach: "shell:npm", Source: "memory"}, {Slot: "a", Approach: "try", Target: "make all"}, {Target: "make test"}, {Slot: "b", Approach: "shell:go"}}
+	bans := []think.Ban{{Approach: "shell:npm", Source: "memory"}, {Slot: "a", Approach: "try", Target: "make all"}, {Target: "make test"}, {Slot: "b", Approach: "shell:go"}}
 	for name, c := range map[string]struct {
-		seen []backend.Observed
+		seen []think.Observed
 		asks string
 		may  bool
 		want bool // it is told
 	}{
-		"a banned program":                       {seen: []backend.Observed{{Command: "npm install"}}, want: true},
-		"a banned program that failed":           {seen: []backend.Observed{{Command: "npm install", Failed: true}}, want: true},
-		"the task's approach on a target":        {seen: []backend.Observed{{Command: "make all"}}, want: true},
-		"a target":                               {seen: []backend.Observed{{Command: "make test"}}, want: true},
-		"a target after looking":                 {seen: []backend.Observed{{Command: "read x"}, {Command: "make test"}}, want: true},
-		"a target after a command":               {seen: []backend.Observed{{Command: "go build"}, {Command: "make test"}}},
-		"a target after an edit":                 {seen: []backend.Observed{{Tool: "Edit"}, {Command: "make test"}}},
-		"another slot's":                         {seen: []backend.Observed{{Command: "go build"}}},
-		"no command":                             {seen: []backend.Observed{{Tool: "npm"}}},
-		"what its own rules refused":             {seen: []backend.Observed{{Command: "npm install", Denied: "no"}}},
-		"what we refused, reported as a failure": {asks: "npm install", seen: []backend.Observed{{Command: "npm install", Failed: true}}},
-		"what we refused, done all the same":     {asks: "npm install", seen: []backend.Observed{{Command: "npm install"}}, want: true},
+		"a banned program":                       {seen: []think.Observed{{Command: "npm install"}}, want: true},
+		"a banned program that failed":           {seen: []think.Observed{{Command: "npm install", Failed: true}}, want: true},
+		"the task's approach on a target":        {seen: []think.Observed{{Command: "make all"}}, want: true},
+		"a target":                               {seen: []think.Observed{{Command: "make test"}}, want: true},
+		"a target after looking":                 {seen: []think.Observed{{Command: "read x"}, {Command: "make test"}}, want: true},
+		"a target after a command":               {seen: []think.Observed{{Command: "go build"}, {Command: "make test"}}},
+		"a target after an edit":                 {seen: []think.Observed{{Tool: "Edit"}, {Command: "make test"}}},
+		"another slot's":                         {seen: []think.Observed{{Command: "go build"}}},
+		"no command":                             {seen: []think.Observed{{Tool: "npm"}}},
+		"what its own rules refused":             {seen: []think.Observed{{Command: "npm install", Denied: "no"}}},
+		"what we refused, reported as a failure": {asks: "npm install", seen: []think.Observed{{Command: "npm install", Failed: true}}},
+		"what we refused, done all the same":     {asks: "npm install", seen: []think.Observed{{Command: "npm install"}}, want: true},
 		"what it may":                            {asks: "go build", may: true},
 	} {
 		w, _ := world(t)
@@ -132,14 +132,14 @@ func TestInvariant_AnAgentThatDoesWhatItMustNotFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tools := e.Tools(task.SubTask, backend.Constraints{MustNot: bans}, false)
+		tools := e.Tools(task.SubTask, think.Constraints{MustNot: bans}, false)
 		if c.asks != "" && tools.May("shell", steptest.Shell(c.asks)) != c.may {
 			t.Errorf("%s: leave given: %v", name, !c.may)
 		}
 		told := false
 		for _, o := range c.seen {
 			err := tools.Observe(t.Context(), o)
-			if told = errors.As(err, new(*backend.MustNotError)); err != nil && !told {
+			if told = errors.As(err, new(*think.MustNotError)); err != nil && !told {
 				t.Fatal(err)
 			}
 		}
@@ -157,7 +157,7 @@ func TestAnApproachOfItsOwnMustBeAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	avoid := func(tool, target string) message.Potential {
-		return message.Potential{Pair: message.Pair{Tool: tool, Target: target}, Action: roles.Avoid}
+		return message.Potential{Pair: message.Pair{Tool: tool, Target: target}, Action: loop.Avoid}
 	}
 	g.Calibration.Answer = &message.MemoryAnswer{Potentials: []message.Potential{avoid("shell:npm", ""), avoid("edit", "t"), avoid("", "t"), avoid("write", "u")}}
 	in, err := Input(t.Context(), e, task, g)
@@ -167,7 +167,7 @@ func TestAnApproachOfItsOwnMustBeAllowed(t *testing.T) {
 	a := attempt{e: e, task: task, goal: g, number: 1}
 	for approach, want := range map[string]string{"": message.Completed, "try": message.Completed, "other": message.Completed, "write": message.Completed,
 		"shell:npm": message.Failed, "edit": message.Failed} {
-		r := a.result(backend.Execution{Status: message.Completed, Approach: approach, Output: "done"}, nil)
+		r := a.result(think.Execution{Status: message.Completed, Approach: approach, Output: "done"}, nil)
 		if r.Status != want || want == message.Failed && (r.Class != message.Logical || !strings.Contains(r.MustNot, approach)) {
 			t.Errorf("%q: %+v", approach, r)
 		}
@@ -186,9 +186,9 @@ func TestAnAgentWaitsForAYesWhereTheMemoryIsOfTwoMinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		task.ReadOnly = c.reads
-		tools := e.Tools(task.SubTask, backend.Constraints{AskFirst: []message.Pair{{Tool: task.Approach, Target: task.Target}}}, false)
+		tools := e.Tools(task.SubTask, think.Constraints{AskFirst: []message.Pair{{Tool: task.Approach, Target: task.Target}}}, false)
 		ran := false
-		r, err := tools.Act(t.Context(), "agent:x", []byte(`{}`), func(context.Context) backend.Acted { ran = true; return backend.Acted{} })
+		r, err := tools.Act(t.Context(), "agent:x", []byte(`{}`), func(context.Context) think.Acted { ran = true; return think.Acted{} })
 		if err != nil || ran != c.runs || (r.Denied == "") != c.runs || len(w.Messages("ApprovalRequest")) != map[bool]int{false: 1}[c.runs] {
 			t.Errorf("%+v: ran %v, %+v, %v", c, ran, r, err)
 		}
@@ -202,13 +202,13 @@ func TestARefusedCallAsksAPersonOnce(t *testing.T) {
 	w, id := world(t)
 	rule := gate.Rule{ID: "r1"}
 	w.Box.Results = map[string]tool.Result{"rm x": {Exit: -1, Denied: "[denied] deletes x", Denial: &tool.Denial{Kind: tool.DeniedGate, Reason: "deletes x", Needs: rule}}}
-	w.Work.Act = func(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+	w.Work.Act = func(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 		for range 2 {
 			if r, err := tools.Do(ctx, "shell", steptest.Shell("rm x")); err != nil || r.Denied == "" {
 				t.Errorf("denied %q, %v", r.Denied, err)
 			}
 		}
-		return backend.Execution{Status: message.Failed, Reason: "refused"}, nil
+		return think.Execution{Status: message.Failed, Reason: "refused"}, nil
 	}
 	if err := w.Next(message.Executor, Run); err != nil {
 		t.Fatal(err)
@@ -259,9 +259,9 @@ func TestDeathBetweenAToolsStartAndItsEnd(t *testing.T) {
 
 func TestDeclaredIdempotentCallsAreRunAgain(t *testing.T) {
 	w, _ := world(t)
-	w.Work.Act = func(ctx context.Context, _ backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
-		_, err := tools.(backend.DeclaredTools).DoIdempotent(ctx, "shell", steptest.Shell("make"))
-		return backend.Execution{Status: message.Completed}, err
+	w.Work.Act = func(ctx context.Context, _ think.ExecuteInput, tools think.Tools) (think.Execution, error) {
+		_, err := tools.(think.DeclaredTools).DoIdempotent(ctx, "shell", steptest.Shell("make"))
+		return think.Execution{Status: message.Completed}, err
 	}
 	if err := w.Next(message.Executor, Run); err != nil {
 		t.Fatal(err)
@@ -275,9 +275,9 @@ func TestALateResultIsKeptAndCountsForNothing(t *testing.T) {
 	w, _ := world(t)
 	a := w.Due()[0]
 	e := w.Claim(a)
-	w.Work.Act = func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+	w.Work.Act = func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
 		w.End(a, e, message.EndLost) // meanwhile somebody found it dead
-		return backend.Execution{Status: message.Completed, Output: "precious"}, nil
+		return think.Execution{Status: message.Completed, Output: "precious"}, nil
 	}
 	err := Run(context.Background(), e)
 	if !errors.Is(err, step.ErrLate) || step.ExitCode(err) != step.ExitAgain {
@@ -324,11 +324,11 @@ func TestLeaseIsExtendedWithProgressOnly(t *testing.T) {
 		w, _ := world(t)
 		e := w.Claim(w.Due()[0])
 		e.Heart = &step.Heart{}
-		w.Work.Act = func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
+		w.Work.Act = func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
 			w.Clock.Add(c.pass)
 			e.Heart.Beat("output")
 			e.Heart.Beat("more output")
-			return backend.Execution{Status: message.Completed}, nil
+			return think.Execution{Status: message.Completed}, nil
 		}
 		if err := Run(context.Background(), e); err != nil {
 			t.Fatal(err)
@@ -348,11 +348,11 @@ func TestInvariant_InfeasibleIsBelievedOnlyWithEvidence(t *testing.T) {
 		believed bool
 	}{{"tried", []string{"read x"}, true}, {"not tried", nil, false}} {
 		w, _ := world(t)
-		w.Work.Act = func(ctx context.Context, in backend.ExecuteInput, tools backend.Tools) (backend.Execution, error) {
+		w.Work.Act = func(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 			if _, err := steptest.Call(c.calls...)(ctx, in, tools); err != nil {
-				return backend.Execution{}, err
+				return think.Execution{}, err
 			}
-			return backend.Execution{Status: message.Completed, Infeasible: "there is no such thing"}, nil
+			return think.Execution{Status: message.Completed, Infeasible: "there is no such thing"}, nil
 		}
 		if err := w.Next(message.Executor, Run); err != nil {
 			t.Fatal(err)
@@ -366,8 +366,8 @@ func TestInvariant_InfeasibleIsBelievedOnlyWithEvidence(t *testing.T) {
 
 func TestABackendThatFailsFailsTheAttempt(t *testing.T) {
 	w, _ := world(t)
-	w.Work.Act = func(context.Context, backend.ExecuteInput, backend.Tools) (backend.Execution, error) {
-		return backend.Execution{}, errors.New("model unreachable")
+	w.Work.Act = func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
+		return think.Execution{}, errors.New("model unreachable")
 	}
 	if err := w.Next(message.Executor, Run); err != nil {
 		t.Fatal(err)
@@ -442,7 +442,7 @@ func TestADoubtedApproachAsksBeforeItHasAnEffect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doubted := backend.Constraints{AskFirst: []message.Pair{{Tool: task.Approach, Target: task.Target}}}
+		doubted := think.Constraints{AskFirst: []message.Pair{{Tool: task.Approach, Target: task.Target}}}
 		tools := e.Tools(task.SubTask, doubted, false)
 		read, err := tools.Do(context.Background(), "shell", steptest.Shell("read it"))
 		if err != nil || read.Denied != "" {

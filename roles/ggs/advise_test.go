@@ -14,7 +14,7 @@ func (s *stage) giveUp(r *Resident) *message.FinalResult {
 	s.t.Helper()
 	s.start(false)
 	for round := 0; s.goal().Status != blackboard.GoalEnded; round++ {
-		if round > Defaults(LikeForLike).Bound() {
+		if round > Defaults(message.LikeForLike).Bound() {
 			s.t.Fatal("the goal does not end")
 		}
 		s.refusePlans()

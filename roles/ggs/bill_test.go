@@ -10,8 +10,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/step/steptest"
+	"orch/roles/internal/steptest"
+	"orch/roles/loop"
 )
 
 // billing is a stage on which steps begin, end, and cost something.
@@ -125,7 +125,7 @@ func (b *billing) keepHouse() {
 	b.t.Helper()
 	var said []message.Message
 	err := b.people.View(b.t.Context(), func(st *blackboard.State) error {
-		said = roles.Housekeeping(st, roles.Policy{CrashLimit: 3, KillLimit: 3}, func(message.Process) bool { return false }, b.Now(), 0)
+		said = loop.Housekeeping(st, loop.Policy{CrashLimit: 3, KillLimit: 3}, func(message.Process) bool { return false }, b.Now(), 0)
 		return nil
 	})
 	if err != nil {
@@ -208,7 +208,7 @@ func TestABillIsPartOfThePressureOfItsRoundForGood(t *testing.T) {
 		b.spend(message.Planner, 1)
 		said = append(said, lastRound(b.goal()).Directive)
 	}
-	p := Defaults(LikeForLike)
+	p := Defaults(message.LikeForLike)
 	for i, d := range said {
 		elapsed := time.Duration(2+4*i) * time.Minute
 		if want := exact(p.W1*float64(i+1)/float64(p.MaxReplans) + p.W2*float64(elapsed.Milliseconds())/float64(p.TimeBudgetMS)); d.BudgetPressure != want {
@@ -236,7 +236,7 @@ func TestARoundWithoutAPlanHasThePlannersBill(t *testing.T) {
 	}
 	end(message.EndDone, 0.25)
 	b.answer(controller)
-	p := Defaults(LikeForLike)
+	p := Defaults(message.LikeForLike)
 	want := exact(p.W1/float64(p.MaxReplans) + p.W2*float64(time.Minute.Milliseconds())/float64(p.TimeBudgetMS))
 	if d := lastRound(b.goal()).Directive; d == nil || d.BudgetPressure != want {
 		t.Errorf("it says %+v, want Ω %g", d, want)

@@ -15,17 +15,17 @@ func TestCause_SlowRoundsWithNothingChangedAreNotWorsening(t *testing.T) {
 	for i := range int64(4) {
 		rounds = append(rounds, at(i*taskBudgetMS*6/10, request(one("a", "x", 5, 4, 0))))
 	}
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 10
-	if got := directives(play(t, V08, p, rounds...)); last(got) != message.Abandon || len(got) != 3 {
+	if got := directives(play(t, message.V08, p, rounds...)); last(got) != message.Abandon || len(got) != 3 {
 		t.Fatalf("v0.8 is said to take slow rounds for worsening: %v", got)
 	}
 	for i := range rounds {
 		rounds[i].Directive = nil
 	}
-	p = Defaults(LikeForLike)
+	p = Defaults(message.LikeForLike)
 	p.MaxReplans = 10
-	list := play(t, LikeForLike, p, rounds[:3]...)
+	list := play(t, message.LikeForLike, p, rounds[:3]...)
 	if f := last(list).Final; f != nil {
 		t.Errorf("nothing got worse, but: %s", f.Rationale)
 	}
@@ -44,7 +44,7 @@ func TestCause_OneMorePassingCriterionIsProgress(t *testing.T) {
 
 func TestCause_RightApproachWithABadParameterIsRefinedAtOnce(t *testing.T) {
 	r := request(one("a", "x", 5, 2, 2)) // 3 of 5 pass
-	if d := last(play(t, V08, Defaults(V08), r)).Directive; d.Directive != message.BreakSymmetry {
+	if d := last(play(t, message.V08, Defaults(message.V08), r)).Directive; d.Directive != message.BreakSymmetry {
 		t.Fatalf("v0.8 is said to throw it away: %s", d.Directive)
 	}
 	if o := order(t, last(like(t, r)), "s"); o.Directive != message.Refine || !pairIs(o.Keep, "a", "x") {
@@ -101,26 +101,26 @@ func TestCause_CommandNotFoundIsNoReasonForAnotherPath(t *testing.T) {
 func TestCause_Law2LooksAtD(t *testing.T) {
 	// D falls a little while slow rounds push the loss up twice.
 	rounds := []Round{request(one("a", "x", 100, 90, 0)), at(180_000, request(one("a", "y", 100, 89, 0))), at(360_000, request(one("a", "z", 100, 88, 0)))}
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 10
-	if f := last(play(t, V08, p, slices.Clone(rounds)...)).Final; f == nil || f.Directive != message.Abandon {
+	if f := last(play(t, message.V08, p, slices.Clone(rounds)...)).Final; f == nil || f.Directive != message.Abandon {
 		t.Fatal("v0.8 is said to abandon here")
 	}
-	p = Defaults(LikeForLike)
+	p = Defaults(message.LikeForLike)
 	p.MaxReplans = 10
-	if f := last(play(t, LikeForLike, p, slices.Clone(rounds)...)).Final; f != nil {
+	if f := last(play(t, message.LikeForLike, p, slices.Clone(rounds)...)).Final; f != nil {
 		t.Errorf("D never rose, but: %s", f.Rationale)
 	}
 }
 
 func TestCause_AResultWithinDeltaAtTheLastRoundIsNotAbandoned(t *testing.T) {
 	rounds := []Round{stalling(1), stalling(2), stalling(3), request(one("a", "x", 10, 2, 0))}
-	if f := last(play(t, V08, Defaults(V08), slices.Clone(rounds)...)).Final; f == nil || f.Directive != message.Abandon {
+	if f := last(play(t, message.V08, Defaults(message.V08), slices.Clone(rounds)...)).Final; f == nil || f.Directive != message.Abandon {
 		t.Fatal("v0.8 is said to abandon it")
 	}
-	p := Defaults(LikeForLike)
+	p := Defaults(message.LikeForLike)
 	p.MaxReplans = 3
-	if f := last(play(t, LikeForLike, p, slices.Clone(rounds)...)).Final; f == nil || f.Directive != message.Success {
+	if f := last(play(t, message.LikeForLike, p, slices.Clone(rounds)...)).Final; f == nil || f.Directive != message.Success {
 		t.Error("a result within δ was not taken")
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // A fact a person declares is remembered at the level of common sense, at once
@@ -28,7 +28,7 @@ func remember(policy string, g blackboard.Goal, now time.Time, newID func() stri
 			Rationale: "It is a fact to remember, not work to do.", Cost: g.Bill.Cost, ElapsedMS: g.Bill.ActiveMS,
 		},
 		Megrams: []message.Megram{{
-			ID: newID(), Level: levelCommonSense, CreatedAt: now, Space: roles.FactSpace(words), Entity: roles.LocalEntity,
+			ID: newID(), Level: levelCommonSense, CreatedAt: now, Space: loop.FactSpace(words), Entity: loop.LocalEntity,
 			Content: message.MegramContent{Lesson: words, Tags: g.Spec.Tags, Category: categoryFact},
 			State:   message.Accept, F: factStrength, Sigma: 1, Ordinal: 1,
 		}},

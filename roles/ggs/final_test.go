@@ -63,9 +63,9 @@ func TestNextMovesComeFromTheEvidence(t *testing.T) {
 }
 
 func TestPlanFailureAtTheEndStillNamesWhatRan(t *testing.T) {
-	p := Defaults(LikeForLike)
+	p := Defaults(message.LikeForLike)
 	p.MaxReplans = 1
-	list := play(t, LikeForLike, p, request(ran("s", "a", "x", pass("it builds"), fails("it works", logical))), noPlan(RuleNoApproachLeft))
+	list := play(t, message.LikeForLike, p, request(ran("s", "a", "x", pass("it builds"), fails("it works", logical))), noPlan(RuleNoApproachLeft))
 	f := last(list).Final
 	if f == nil || len(f.Accomplished) != 1 || len(f.UnmetCriteria) != 2 || !mentions(f.NextMoves, "playbook") {
 		t.Errorf("got %+v", f)
@@ -85,7 +85,7 @@ func TestAcceptCarriesTheMergedOutput(t *testing.T) {
 	if f.Directive != message.Accept || f.Output != "merged" || f.Replans != 1 || f.Loss.D != 0 || f.Loss.P != 0.5 || f.MacroState != message.Accept {
 		t.Errorf("got %+v", f)
 	}
-	if line := d.Transition(Defaults(LikeForLike)); !strings.HasPrefix(line, "change_approach→accept  D 0.00") {
+	if line := d.Transition(Defaults(message.LikeForLike)); !strings.HasPrefix(line, "change_approach→accept  D 0.00") {
 		t.Errorf("transition %q", line)
 	}
 }

@@ -16,7 +16,7 @@ func TestInvariant_GGSComputesLossAndGradient(t *testing.T) {
 	}
 	r := request(one("a", "x", 4, 4, 4))
 	r.Request.Recommendation = "abandon" // advice is logged, arithmetic decides
-	if d := decide(t, V08, Defaults(V08), history(r)); d.Directive == nil || d.Directive.Loss.L == 0 {
+	if d := decide(t, message.V08, Defaults(message.V08), history(r)); d.Directive == nil || d.Directive.Loss.L == 0 {
 		t.Errorf("got %+v", d.Body())
 	}
 }
@@ -43,7 +43,7 @@ func TestInvariant_AbandonWhenBudgetSpentRegardlessOfOtherSignals(t *testing.T) 
 		for _, wrong := range []int{0, 1} {
 			now := at(2*taskBudgetMS, request(one("a", "x", 10, bad, wrong*bad)))
 			for _, l := range []float64{0, 0.5, 1} {
-				d := decide(t, V08, Defaults(V08), history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l}}), now))
+				d := decide(t, message.V08, Defaults(message.V08), history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l}}), now))
 				if d.Final == nil || d.Final.Directive != message.Abandon {
 					t.Errorf("D %d/10, L before %g: got %+v", bad, l, d.Body())
 				}
@@ -55,7 +55,7 @@ func TestInvariant_AbandonWhenBudgetSpentRegardlessOfOtherSignals(t *testing.T) 
 func TestInvariant_SuccessWhenCloseEnoughRegardlessOfPAndGradient(t *testing.T) {
 	for _, wrong := range []int{0, 1, 3} {
 		for _, l := range []float64{0, 0.3, 1} {
-			for _, policy := range []string{V08, LikeForLike} {
+			for _, policy := range []string{message.V08, message.LikeForLike} {
 				d := decide(t, policy, Defaults(policy), history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l}}), request(one("a", "x", 10, 3, wrong))))
 				if d.Final == nil || d.Final.Directive != message.Success {
 					t.Errorf("%s: got %+v", policy, d.Body())
@@ -66,14 +66,14 @@ func TestInvariant_SuccessWhenCloseEnoughRegardlessOfPAndGradient(t *testing.T) 
 }
 
 func TestInvariant_BlockedTargetsAccumulate(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 100
-	list := play(t, V08, p, stalling(1), stalling(2), noPlan("x"), stalling(3))
+	list := play(t, message.V08, p, stalling(1), stalling(2), noPlan("x"), stalling(3))
 	got := last(list).Directive
 	if got.Directive != message.Refine || !slices.Equal(got.BlockedTargets, []string{"x3"}) {
 		t.Fatalf("refining while improving narrows to the latest: %s %v", got.Directive, got.BlockedTargets)
 	}
-	list = play(t, V08, p, stalling(1), stalling(2), stalling(3))
+	list = play(t, message.V08, p, stalling(1), stalling(2), stalling(3))
 	for i, d := range list {
 		want := []string{"x1", "x2", "x3"}[:i+1]
 		if d.Directive.Directive != message.ChangePath || !slices.Equal(d.Directive.BlockedTargets, want) {
@@ -83,9 +83,9 @@ func TestInvariant_BlockedTargetsAccumulate(t *testing.T) {
 }
 
 func TestInvariant_BlockedToolsAccumulate(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 100
-	list := play(t, V08, p, request(one("a", "x", 4, 4, 4)), request(one("b", "x", 4, 4, 4)), noPlan(RuleNoApproachLeft), request(one("a", "x", 4, 4, 4)))
+	list := play(t, message.V08, p, request(one("a", "x", 4, 4, 4)), request(one("b", "x", 4, 4, 4)), noPlan(RuleNoApproachLeft), request(one("a", "x", 4, 4, 4)))
 	for i, want := range [][]string{{"a"}, {"a", "b"}, nil, {"a"}} {
 		if d := list[i].Directive; d.Directive != message.BreakSymmetry || !slices.Equal(d.BlockedTools, want) || len(d.BlockedTargets) != 0 {
 			t.Errorf("round %d: %s blocks %v, want %v", i+1, d.Directive, d.BlockedTools, want)
@@ -102,7 +102,7 @@ func TestInvariant_GGSIsTheSoleEmitterOfFinalResult(t *testing.T) {
 		message.Success: request(one("a", "x", 10, 1, 0)),
 		message.Abandon: at(2*taskBudgetMS, request(one("a", "x", 3, 3, 3))),
 	} {
-		for _, policy := range []string{V08, LikeForLike} {
+		for _, policy := range []string{message.V08, message.LikeForLike} {
 			d := decide(t, policy, Defaults(policy), history(r))
 			if d.Final == nil || d.Final.Directive != want {
 				t.Errorf("%s: got %+v, want %s", policy, d.Body(), want)
@@ -128,7 +128,7 @@ func TestInvariant_AcceptNeedsEverythingMatched(t *testing.T) {
 		"a skipped task":     summary(skipped),
 		"a failed criterion": summary(one("a", "x", 10, 1, 1)),
 	} {
-		for _, policy := range Policies() {
+		for _, policy := range message.Policies() {
 			if d := decide(t, policy, Defaults(policy), history(r)); d.Final != nil && d.Final.Directive == message.Accept {
 				t.Errorf("%s: %s is accepted", policy, name)
 			}
@@ -144,7 +144,7 @@ func TestInvariant_OnlyGGSAndTheMemoryWriteMegrams(t *testing.T) {
 
 func TestInvariant_OneMegramPerBlockedTarget(t *testing.T) {
 	r := request(called(called(one("a", "x", 3, 3, 0), "shell:curl", "u1", ""), "shell:curl", "u2", ""), ran("u", "b", "y", fails("c", environmental)))
-	d := decide(t, V08, Defaults(V08), history(r))
+	d := decide(t, message.V08, Defaults(message.V08), history(r))
 	if d.Directive.Directive != message.ChangePath || len(d.Directive.BlockedTargets) != 3 || len(d.Megrams) != 3 {
 		t.Fatalf("%s blocks %v, %d megrams", d.Directive.Directive, d.Directive.BlockedTargets, len(d.Megrams))
 	}
@@ -156,7 +156,7 @@ func TestInvariant_OneMegramPerBlockedTarget(t *testing.T) {
 }
 
 func TestInvariant_PrevDirectiveIsInitThenThePriorOne(t *testing.T) {
-	for _, policy := range Policies() {
+	for _, policy := range message.Policies() {
 		prev := message.Init
 		for _, d := range play(t, policy, Defaults(policy), stalling(1), request(one("b", "x", 4, 4, 4)), stalling(2), stalling(3), stalling(4), stalling(5), stalling(6), stalling(7)) {
 			got, next := message.Directive(""), message.Directive("")
@@ -177,7 +177,7 @@ func TestInvariant_PrevDirectiveIsInitThenThePriorOne(t *testing.T) {
 }
 
 func TestInvariant_Law2ForcesAbandon(t *testing.T) {
-	for _, policy := range Policies() {
+	for _, policy := range message.Policies() {
 		p := Defaults(policy)
 		p.MaxReplans = 100
 		list := play(t, policy, p, request(one("a", "x", 10, 4, 0)), request(one("b", "x", 10, 6, 0)), request(one("c", "x", 10, 8, 0)))
@@ -188,7 +188,7 @@ func TestInvariant_Law2ForcesAbandon(t *testing.T) {
 }
 
 func TestInvariant_EveryGoalEnds(t *testing.T) {
-	for _, policy := range Policies() {
+	for _, policy := range message.Policies() {
 		for name, round := range map[string]func(int) Round{
 			"always the same":    func(int) Round { return request(one("a", "x", 3, 3, 0)) },
 			"always the outage":  func(int) Round { return request(kindOf(one("a", "x", 3, 3, 0), "transient")) },

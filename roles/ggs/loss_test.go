@@ -10,7 +10,7 @@ import (
 
 func plausible(v message.Verdict) message.Verdict { v.Mode = message.Plausible; return v }
 
-func measured(r Round) figures { return measure(Defaults(V08), sense(history(r))) }
+func measured(r Round) figures { return measure(Defaults(message.V08), sense(history(r))) }
 
 func TestDistance(t *testing.T) {
 	gap := func(attempt int, names ...string) message.Gap {
@@ -86,7 +86,7 @@ func TestImplausibility(t *testing.T) {
 }
 
 func TestResourceCost(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	for name, c := range map[string]struct {
 		replans int
 		elapsed int64
@@ -113,8 +113,8 @@ func TestResourceCost(t *testing.T) {
 }
 
 func TestLossAndGradient(t *testing.T) {
-	p := Defaults(V08)
-	list := play(t, V08, p, at(60_000, request(one("a", "x", 10, 9, 3))), at(90_000, request(one("a", "y", 10, 5, 2))))
+	p := Defaults(message.V08)
+	list := play(t, message.V08, p, at(60_000, request(one("a", "x", 10, 9, 3))), at(90_000, request(one("a", "y", 10, 5, 2))))
 	a, b := list[0].Directive, list[1].Directive
 	om := 0.6/3 + 0.4*60_000/300_000
 	if want := 0.6*0.9 + 0.3*(1-om)/3 + 0.4*om; math.Abs(a.Loss.L-want) > 1e-8 {
@@ -163,12 +163,12 @@ func TestParamsAreRefusedByNameValueAndRange(t *testing.T) {
 		"theta": func(p *Params) { p.Theta = 0 }, "max_replans": func(p *Params) { p.MaxReplans = 0 },
 		"time_budget_ms": func(p *Params) { p.TimeBudgetMS = 0 }, "cost_cap": func(p *Params) { p.CostCap = -1 }, "law2": func(p *Params) { p.Law2 = 0 },
 	} {
-		p := Defaults(LikeForLike)
+		p := Defaults(message.LikeForLike)
 		if err := p.Validate(); err != nil {
 			t.Fatalf("the defaults are refused: %v", err)
 		}
 		change(&p)
-		_, err := Decide(LikeForLike, p, history(stalling(1)), noon, ids())
+		_, err := Decide(message.LikeForLike, p, history(stalling(1)), noon, ids())
 		var e *ParamError
 		if !errors.As(err, &e) || e.Name != name || e.Allowed == "" {
 			t.Errorf("%s: got %v", name, err)
@@ -177,7 +177,7 @@ func TestParamsAreRefusedByNameValueAndRange(t *testing.T) {
 }
 
 func TestBudgetOfTheGoal(t *testing.T) {
-	p := Defaults(LikeForLike)
+	p := Defaults(message.LikeForLike)
 	if got := p.WithBudget(message.Budget{}); got != p {
 		t.Errorf("an empty budget changed %+v", got)
 	}

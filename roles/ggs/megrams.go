@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // weights are a row of the quantization matrix: how strong a memory is, whether
@@ -100,7 +100,7 @@ func (s situation) noteEnd(n *notebook, r ruling, h History) {
 	if t := s.approachesNow(); t != "" {
 		lesson += " with " + t
 	}
-	n.write(r.directive, matrix[r.directive], space, roles.LocalEntity, category, lesson)
+	n.write(r.directive, matrix[r.directive], space, loop.LocalEntity, category, lesson)
 	if r.directive == message.Abandon {
 		return
 	}

@@ -24,7 +24,7 @@ func rows(d Decision) []row {
 
 func TestWhatIsRemembered(t *testing.T) {
 	intent := "intent:make_the_tests"
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 100
 	wrong := request(one("a", "x", 4, 4, 4))
 	for name, c := range map[string]struct {
@@ -32,45 +32,45 @@ func TestWhatIsRemembered(t *testing.T) {
 		rounds []Round
 		want   []row
 	}{
-		"change_approach speaks against the pair": {LikeForLike, []Round{wrong},
+		"change_approach speaks against the pair": {message.LikeForLike, []Round{wrong},
 			[]row{{message.ChangeApproach, "tool:a", "path:x", 0.85, -1, 0.05}}},
-		"break_symmetry speaks against the pair": {V08, []Round{wrong},
+		"break_symmetry speaks against the pair": {message.V08, []Round{wrong},
 			[]row{{message.BreakSymmetry, "tool:a", "path:x", 0.85, -1, 0.05}}},
-		"change_path, like for like": {LikeForLike, []Round{request(one("a", "x", 4, 4, 0))},
+		"change_path, like for like": {message.LikeForLike, []Round{request(one("a", "x", 4, 4, 0))},
 			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
-		"nothing blocked, nothing learned": {LikeForLike, []Round{request(one("a", "x", 4, 2, 0)), request(one("a", "x", 4, 2, 0))}, nil},
-		"an outage teaches nothing":        {LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "transient"))}, nil},
-		"a first refine teaches nothing":   {LikeForLike, []Round{request(one("a", "x", 4, 3, 3))}, nil},
-		"a pair that came out better": {LikeForLike, []Round{request(one("a", "x", 4, 3, 3)), request(one("a", "x", 4, 2, 2))},
+		"nothing blocked, nothing learned": {message.LikeForLike, []Round{request(one("a", "x", 4, 2, 0)), request(one("a", "x", 4, 2, 0))}, nil},
+		"an outage teaches nothing":        {message.LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "transient"))}, nil},
+		"a first refine teaches nothing":   {message.LikeForLike, []Round{request(one("a", "x", 4, 3, 3))}, nil},
+		"a pair that came out better": {message.LikeForLike, []Round{request(one("a", "x", 4, 3, 3)), request(one("a", "x", 4, 2, 2))},
 			[]row{{message.Refine, "tool:a", "path:x", 0.10, 0.5, 0.5}}},
-		"under v0.8 too": {V08, []Round{request(one("a", "x", 4, 4, 0)), request(one("a", "y", 4, 2, 0))},
+		"under v0.8 too": {message.V08, []Round{request(one("a", "x", 4, 4, 0)), request(one("a", "y", 4, 2, 0))},
 			[]row{{message.Refine, "tool:a", "path:y", 0.10, 0.5, 0.5}}},
-		"but not one that came out worse": {V08, []Round{request(one("a", "x", 4, 2, 0)), request(one("a", "y", 4, 4, 0))}, nil},
-		"accept after break_symmetry": {V08, []Round{wrong, summary(one("b", "x", 4, 0, 0))},
+		"but not one that came out worse": {message.V08, []Round{request(one("a", "x", 4, 2, 0)), request(one("a", "y", 4, 4, 0))}, nil},
+		"accept after break_symmetry": {message.V08, []Round{wrong, summary(one("b", "x", 4, 0, 0))},
 			[]row{{message.Accept, intent, "env:local", 0.90, 1, 0.05}, {message.Accept, "tool:b", "path:x", 0.90, 1, 0.05},
 				{message.BreakSymmetry, "tool:b", "path:x", 0.75, 1, 0.05}}},
-		"success, not after break_symmetry": {V08, []Round{request(one("a", "x", 4, 4, 0)), request(one("b", "x", 10, 2, 0))},
+		"success, not after break_symmetry": {message.V08, []Round{request(one("a", "x", 4, 4, 0)), request(one("b", "x", 10, 2, 0))},
 			[]row{{message.Success, intent, "env:local", 0.80, 1, 0.05}}},
-		"a kept task did not break anything": {V08, []Round{request(one("a", "x", 4, 4, 4), ran("u", "k", "y", pass("c"))),
+		"a kept task did not break anything": {message.V08, []Round{request(one("a", "x", 4, 4, 4), ran("u", "k", "y", pass("c"))),
 			summary(one("b", "x", 4, 0, 0), ran("u", "k", "y", pass("c")))},
 			[]row{{message.Accept, intent, "env:local", 0.90, 1, 0.05}, {message.Accept, "tool:b", "path:x", 0.90, 1, 0.05},
 				{message.Accept, "tool:k", "path:y", 0.90, 1, 0.05}, {message.BreakSymmetry, "tool:b", "path:x", 0.75, 1, 0.05}}},
-		"success after break_symmetry is no acceptance": {V08, []Round{wrong, request(one("b", "x", 10, 2, 0), ran("v", "b2", "y", pass("c")))},
+		"success after break_symmetry is no acceptance": {message.V08, []Round{wrong, request(one("b", "x", 10, 2, 0), ran("v", "b2", "y", pass("c")))},
 			[]row{{message.Success, intent, "env:local", 0.80, 1, 0.05}, {message.Success, "tool:b2", "path:y", 0.80, 1, 0.05}}},
-		"a missing tool is not held against the approach": {LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))},
+		"a missing tool is not held against the approach": {message.LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))},
 			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
-		"nor is a permission that is not given": {LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "permission"))},
+		"nor is a permission that is not given": {message.LikeForLike, []Round{request(kindOf(one("a", "x", 4, 4, 4), "permission"))},
 			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
-		"nor under v0.8": {V08, []Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))},
+		"nor under v0.8": {message.V08, []Round{request(kindOf(one("a", "x", 4, 4, 4), "tool"))},
 			[]row{{message.ChangePath, "tool:a", "path:x", 0.30, 0, 0.2}}},
-		"a whole backend is never held responsible": {LikeForLike, []Round{request(one("shell", "x", 4, 4, 4))}, nil},
-		"abandon": {V08, []Round{wrong, at(5*taskBudgetMS, request(one("b", "x", 4, 4, 4)))},
+		"a whole backend is never held responsible": {message.LikeForLike, []Round{request(one("shell", "x", 4, 4, 4))}, nil},
+		"abandon": {message.V08, []Round{wrong, at(5*taskBudgetMS, request(one("b", "x", 4, 4, 4)))},
 			[]row{{message.Abandon, intent, "env:local", 0.95, -1, 0.05}}},
-		"standing orders were written before": {LikeForLike, []Round{wrong, noPlan("x")}, nil},
+		"standing orders were written before": {message.LikeForLike, []Round{wrong, noPlan("x")}, nil},
 	} {
 		params := p
-		if c.policy == LikeForLike {
-			params = Defaults(LikeForLike)
+		if c.policy == message.LikeForLike {
+			params = Defaults(message.LikeForLike)
 		}
 		got := rows(last(play(t, c.policy, params, c.rounds...)))
 		if len(got) != len(c.want) {
@@ -96,7 +96,7 @@ func TestMegramsCarryWhatWasLearned(t *testing.T) {
 func TestIntentWithoutASpaceIsNamedAfterTheGoal(t *testing.T) {
 	h := history(at(5*taskBudgetMS, request(one("a", "x", 4, 4, 4))))
 	h.Space = ""
-	if m := decide(t, LikeForLike, Defaults(LikeForLike), h).Megrams[0]; m.Space != "intent:goal" {
+	if m := decide(t, message.LikeForLike, Defaults(message.LikeForLike), h).Megrams[0]; m.Space != "intent:goal" {
 		t.Errorf("space %q", m.Space)
 	}
 }
@@ -124,7 +124,7 @@ func TestFollowingARuleIntoFailureSpeaksAgainstIt(t *testing.T) {
 		h := history(c.rounds...)
 		h.Rules = rules
 		var got []string
-		for i, f := range decide(t, LikeForLike, Defaults(LikeForLike), h).Feedback {
+		for i, f := range decide(t, message.LikeForLike, Defaults(message.LikeForLike), h).Feedback {
 			got = append(got, f.RuleID)
 			if f.Ordinal != i+1 || f.Content == "" {
 				t.Errorf("%s: %+v", name, f)
@@ -139,7 +139,7 @@ func TestFollowingARuleIntoFailureSpeaksAgainstIt(t *testing.T) {
 func TestMegramsAreFoundByTheTagsOfTheGoal(t *testing.T) {
 	h := history(request(one("a", "x", 4, 4, 4)))
 	h.Tags = []string{"tests", "go"}
-	for _, m := range decide(t, LikeForLike, Defaults(LikeForLike), h).Megrams {
+	for _, m := range decide(t, message.LikeForLike, Defaults(message.LikeForLike), h).Megrams {
 		if !slices.Equal(m.Content.Tags, h.Tags) {
 			t.Errorf("tags %v", m.Content.Tags)
 		}

@@ -9,16 +9,6 @@ import (
 	"orch/blackboard/message"
 )
 
-// The policies by name.
-const (
-	LikeForLike = "like-for-like"
-	V08         = "v0.8"
-	V07         = "v0.7"
-)
-
-// Policies lists the names of the policies, the default first.
-func Policies() []string { return []string{LikeForLike, V08, V07} }
-
 // Params are the numbers of the controller. docs/controller.md says what each does.
 type Params struct {
 	Alpha, Beta, Lambda float64 // weights of D, P and Ω in the loss
@@ -47,7 +37,7 @@ func Defaults(policy string) Params {
 		Epsilon: 0.1, Delta: 0.3, Rho: 0.5, Theta: 0.8,
 		MaxReplans: 3, TimeBudgetMS: taskBudgetMS, Law2: 2,
 	}
-	if policy == LikeForLike {
+	if policy == message.LikeForLike {
 		p.MaxReplans = 6
 	}
 	return p
@@ -175,7 +165,7 @@ func (p Params) Bound() int {
 type PolicyError struct{ Name string }
 
 func (e *PolicyError) Error() string {
-	return fmt.Sprintf("unknown policy %q, allowed: %s", e.Name, strings.Join(Policies(), ", "))
+	return fmt.Sprintf("unknown policy %q, allowed: %s", e.Name, strings.Join(message.Policies(), ", "))
 }
 
 // Hint names where the policies are described.

@@ -12,7 +12,7 @@ import (
 // recorded, but it only tells when to stop.
 type likeForLike struct{}
 
-func (likeForLike) name() string { return LikeForLike }
+func (likeForLike) name() string { return message.LikeForLike }
 
 func (likeForLike) rule(s situation) ruling {
 	p := s.params

@@ -19,7 +19,7 @@ func one(approach, target string, n, bad, wrong int) message.SubTaskOutcome {
 
 func like(t *testing.T, rounds ...Round) []Decision {
 	t.Helper()
-	return play(t, LikeForLike, Defaults(LikeForLike), rounds...)
+	return play(t, message.LikeForLike, Defaults(message.LikeForLike), rounds...)
 }
 
 func pairIs(p *message.Pair, tool, target string) bool {
@@ -115,9 +115,9 @@ func TestRule3GoesBackToWhatCameOutBetter(t *testing.T) {
 }
 
 func TestRule3GoesBackAlthoughTheApproachWasBlocked(t *testing.T) {
-	p := Defaults(LikeForLike)
+	p := Defaults(message.LikeForLike)
 	p.MaxReplans = 100
-	list := play(t, LikeForLike, p,
+	list := play(t, message.LikeForLike, p,
 		request(kindOf(one("a", "x", 5, 2, 2), "tool")), // rule 1: a is blocked
 		request(one("b", "x", 5, 5, 5)))
 	if o := order(t, list[0], "s"); !slices.Contains(o.BlockedApproaches, "a") {
@@ -182,7 +182,7 @@ func TestOrdersStandWhenNoPlanPassed(t *testing.T) {
 }
 
 func TestFirstPlanThatNeverPassed(t *testing.T) {
-	for _, policy := range Policies() {
+	for _, policy := range message.Policies() {
 		list := play(t, policy, Defaults(policy), noPlan("x"), noPlan("x"), noPlan("x"), noPlan("x"), noPlan("x"), noPlan("x"), noPlan("x"), noPlan("x"), noPlan("x"))
 		f := last(list).Final
 		if f == nil || f.Directive != message.Abandon || len(f.UnmetCriteria) != 1 || len(f.NextMoves) < 2 {
@@ -288,7 +288,7 @@ func TestGoalDirectiveIsTheMostDrasticAndBlocksOnlyWhatIsBlockedForAll(t *testin
 
 func TestWholeBackendsAreNeverBlocked(t *testing.T) {
 	for _, label := range wholeBackends {
-		for _, policy := range Policies() {
+		for _, policy := range message.Policies() {
 			d := last(play(t, policy, Defaults(policy), request(one(label, "x", 2, 2, 2)))).Directive
 			blocked := slices.Clone(d.BlockedTools)
 			for _, o := range d.TaskDirectives {

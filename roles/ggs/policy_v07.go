@@ -13,7 +13,7 @@ import (
 // row (D ≤ δ without improvement) it refines: nearly there is no reason to turn.
 type v07 struct{}
 
-func (v07) name() string { return V07 }
+func (v07) name() string { return message.V07 }
 
 func (v07) rule(s situation) ruling {
 	p := s.params

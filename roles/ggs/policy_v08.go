@@ -12,7 +12,7 @@ import (
 // of the gradient as urgency.
 type v08 struct{}
 
-func (v08) name() string { return V08 }
+func (v08) name() string { return message.V08 }
 
 // MacroState is v0.8's table: 24 cells of ∇L, D, P and Ω in six macro-states.
 func MacroState(p Params, l message.Loss, gradL float64) message.Directive {

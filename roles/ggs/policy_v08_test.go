@@ -30,7 +30,7 @@ var cells = []struct {
 }
 
 func TestV08Cells(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 1000 // Ω comes from the elapsed time alone, nearly
 	for i, c := range cells {
 		t.Run(fmt.Sprintf("cell %d", i+1), func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestV08Cells(t *testing.T) {
 			om := math.Min(1, 0.6*2/1000+0.4*float64(elapsed)/float64(p.TimeBudgetMS))
 			loss := 0.6*float64(bad)/20 + 0.3*(1-om)*float64(logical)/float64(bad) + 0.4*om
 			before := answered(request(ran("s", "b", "y", of(20, 20, 10)...)), message.PlanDirective{Loss: message.Loss{L: loss - grad}})
-			d := decide(t, V08, p, history(before, now))
+			d := decide(t, message.V08, p, history(before, now))
 			if got := directives([]Decision{d})[0]; got != c.want {
 				t.Errorf("got %s, want %s: %v", got, c.want, d.Trace)
 			}
@@ -60,7 +60,7 @@ func TestV08Cells(t *testing.T) {
 }
 
 func TestV08Borders(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	loss := func(d, pp, om float64) message.Loss { return message.Loss{D: d, P: pp, Omega: om} }
 	for name, c := range map[string]struct {
 		loss message.Loss
@@ -96,20 +96,20 @@ func stalling(n int) Round {
 }
 
 func TestFastFailingTaskAbandonsAtItsFourthRound(t *testing.T) {
-	list := play(t, V08, Defaults(V08), stalling(1), stalling(2), stalling(3), stalling(4), stalling(5))
+	list := play(t, message.V08, Defaults(message.V08), stalling(1), stalling(2), stalling(3), stalling(4), stalling(5))
 	if len(list) != 4 || last(list).Final == nil || last(list).Final.Directive != message.Abandon {
 		t.Fatalf("got %v", directives(list))
 	}
 	if o := last(list).Final.Loss.Omega; o != 0.8 {
 		t.Errorf("Ω is %v, want exactly 0.8 after rounding", o)
 	}
-	if Defaults(V08).Bound() != 4 || Defaults(LikeForLike).Bound() != 8 {
-		t.Errorf("bounds %d and %d, want 4 and 8", Defaults(V08).Bound(), Defaults(LikeForLike).Bound())
+	if Defaults(message.V08).Bound() != 4 || Defaults(message.LikeForLike).Bound() != 8 {
+		t.Errorf("bounds %d and %d, want 4 and 8", Defaults(message.V08).Bound(), Defaults(message.LikeForLike).Bound())
 	}
 }
 
 func TestLaw2OnTheLoss(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 100
 	worse := func(n int) Round { return request(ran("s", "a", "x", of(10, n, 0)...)) }
 	for name, c := range map[string]struct {
@@ -133,7 +133,7 @@ func TestLaw2OnTheLoss(t *testing.T) {
 				rounds[i].Request.Outcomes[0].CriteriaVerdicts[0].Required = true
 			}
 		}
-		list := play(t, V08, params, rounds...)
+		list := play(t, message.V08, params, rounds...)
 		if got := last(directives(list)); got != c.want || len(list) != len(c.bad) {
 			t.Errorf("%s: got %v", name, directives(list))
 		}
@@ -142,12 +142,12 @@ func TestLaw2OnTheLoss(t *testing.T) {
 
 // ∇L = ε moves nothing: it neither counts as worsening nor lets a count stand.
 func TestLaw2StartsAgainAtEpsilon(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	now := request(ran("s", "a", "x", of(10, 8, 0)...))
 	l := exact(0.6*0.8 + 0.4*0.4)
 	for grad, want := range map[float64]int{0.1: 0, 0.11: 2, -0.3: 0, 0: 0} {
 		p.Law2 = 3
-		d := decide(t, V08, p, history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l - grad}, WorseningCount: 1}), now))
+		d := decide(t, message.V08, p, history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l - grad}, WorseningCount: 1}), now))
 		if d.Directive == nil || d.Directive.WorseningCount != want {
 			t.Errorf("∇L %g: worsening %+v, want %d", grad, d.Directive, want)
 		}
@@ -156,7 +156,7 @@ func TestLaw2StartsAgainAtEpsilon(t *testing.T) {
 
 func TestFirstRoundIsAPlateau(t *testing.T) {
 	for logical, want := range map[int]message.Directive{0: message.ChangePath, 4: message.BreakSymmetry} {
-		d := decide(t, V08, Defaults(V08), history(request(ran("s", "a", "x", of(4, 4, logical)...))))
+		d := decide(t, message.V08, Defaults(message.V08), history(request(ran("s", "a", "x", of(4, 4, logical)...))))
 		if d.Directive.Directive != want || d.Directive.GradL != 0 || d.Directive.PrevDirective != message.Init || d.Directive.Round != 1 {
 			t.Errorf("got %+v, want %s", d.Directive, want)
 		}
@@ -164,7 +164,7 @@ func TestFirstRoundIsAPlateau(t *testing.T) {
 }
 
 func TestUrgencyOfRefine(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 100
 	first := request(called(ran("s", "a", "main1", of(10, 6, 0)...), "shell:curl", "old", ""))
 	for name, c := range map[string]struct {
@@ -175,7 +175,7 @@ func TestUrgencyOfRefine(t *testing.T) {
 		"worsening blocks all of the task's":              {9, []string{"old", "main1", "new", "main2"}},
 	} {
 		second := request(called(ran("s", "a", "main2", of(10, c.bad, 0)...), "shell:curl", "new", ""))
-		d := last(play(t, V08, p, first, second)).Directive
+		d := last(play(t, message.V08, p, first, second)).Directive
 		if d.Directive != message.Refine || !slices.Equal(d.BlockedTargets, c.want) || len(d.BlockedTools) != 0 {
 			t.Errorf("%s: %s blocks %v and %v, want %v", name, d.Directive, d.BlockedTargets, d.BlockedTools, c.want)
 		}
@@ -184,7 +184,7 @@ func TestUrgencyOfRefine(t *testing.T) {
 }
 
 func TestUrgencyOfChangeApproach(t *testing.T) {
-	p := Defaults(V08)
+	p := Defaults(message.V08)
 	p.MaxReplans = 100
 	now := request(
 		ran("s", "wrong", "x", of(5, 5, 5)...),
@@ -197,8 +197,8 @@ func TestUrgencyOfChangeApproach(t *testing.T) {
 		"improving blocks approaches whose failures were logical": {-0.2, []string{"wrong"}},
 		"worsening blocks those of every failing task":            {0.2, []string{"wrong", "unlucky"}},
 	} {
-		l := decide(t, V08, p, history(answered(stalling(1), message.PlanDirective{}), now)).Directive.Loss.L
-		d := decide(t, V08, p, history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l - c.grad}}), now)).Directive
+		l := decide(t, message.V08, p, history(answered(stalling(1), message.PlanDirective{}), now)).Directive.Loss.L
+		d := decide(t, message.V08, p, history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: l - c.grad}}), now)).Directive
 		if d.Directive != message.ChangeApproach || !slices.Equal(d.BlockedTools, c.want) || len(d.BlockedTargets) != 0 {
 			t.Errorf("%s: %s blocks %v and %v, want %v", name, d.Directive, d.BlockedTools, d.BlockedTargets, c.want)
 		}
@@ -220,7 +220,7 @@ func TestRequiredCriteriaBlockSuccess(t *testing.T) {
 	} {
 		h := history(request(ran("s", "a", "x", append(of(9, 0, 0), c.bad)...)))
 		h.Strict = c.strict
-		d := decide(t, V08, Defaults(V08), h)
+		d := decide(t, message.V08, Defaults(message.V08), h)
 		if got := directives([]Decision{d})[0]; got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
@@ -231,7 +231,7 @@ func TestRequiredCriteriaBlockSuccess(t *testing.T) {
 }
 
 func TestV07(t *testing.T) {
-	p := Defaults(V07)
+	p := Defaults(message.V07)
 	p.MaxReplans = 1000
 	now := func(bad, logical int) Round { return request(ran("s", "a", "x", of(20, bad, logical)...)) }
 	for name, c := range map[string]struct {
@@ -251,12 +251,12 @@ func TestV07(t *testing.T) {
 		"plateau, P = ρ is environmental":    {16, 8, 0, message.ChangePath},
 		"improving by exactly ε is no trend": {16, 12, -0.1, message.ChangeApproach},
 	} {
-		l := decide(t, V07, p, history(answered(stalling(1), message.PlanDirective{}), now(c.bad, c.logical)))
+		l := decide(t, message.V07, p, history(answered(stalling(1), message.PlanDirective{}), now(c.bad, c.logical)))
 		loss := 0.0
 		if l.Directive != nil {
 			loss = l.Directive.Loss.L
 		}
-		d := decide(t, V07, p, history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: loss - c.grad}}), now(c.bad, c.logical)))
+		d := decide(t, message.V07, p, history(answered(stalling(1), message.PlanDirective{Loss: message.Loss{L: loss - c.grad}}), now(c.bad, c.logical)))
 		if got := directives([]Decision{d})[0]; got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
@@ -264,7 +264,7 @@ func TestV07(t *testing.T) {
 			t.Errorf("%s: v0.7 blocks no targets", name)
 		}
 	}
-	if got := directives(play(t, V07, Defaults(V07), stalling(1), stalling(2), stalling(3), stalling(4))); last(got) != message.Abandon {
+	if got := directives(play(t, message.V07, Defaults(message.V07), stalling(1), stalling(2), stalling(3), stalling(4))); last(got) != message.Abandon {
 		t.Errorf("got %v, want an end", got)
 	}
 }

@@ -82,7 +82,7 @@ func drawRound(t *rapid.T, round int) Round {
 // valid answer each round, the same for the same history, and an end in time.
 func TestPropertiesOfEveryGoal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		policy := rapid.SampledFrom(Policies()).Draw(t, "policy")
+		policy := rapid.SampledFrom(message.Policies()).Draw(t, "policy")
 		p := Defaults(policy)
 		p.MaxReplans = rapid.IntRange(1, 8).Draw(t, "max replans")
 		p.Delta = rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "delta")

@@ -11,7 +11,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // Board is what the resident needs of the blackboard. *blackboard.Board is one.
@@ -169,7 +169,7 @@ func openQuestion(g blackboard.Goal) question {
 }
 
 func historyOf(g blackboard.Goal) History {
-	h := History{Goal: g.ID, Intent: g.Spec.Intent, Space: roles.IntentSpace(g.Spec.Intent), Strict: g.Input.Strict, Tags: g.Spec.Tags}
+	h := History{Goal: g.ID, Intent: g.Spec.Intent, Space: loop.IntentSpace(g.Spec.Intent), Strict: g.Input.Strict, Tags: g.Spec.Tags}
 	if a := g.Calibration.Answer; a != nil {
 		h.Rules = a.SOPs
 	}

@@ -144,7 +144,7 @@ func (s *stage) run(verdict string, approaches ...string) message.ReplanRequest 
 
 func (s *stage) resident(b Board) *Resident {
 	return &Resident{Board: b, NewID: ids(), Now: func() time.Time { return noon }, Setup: func(blackboard.Goal) (string, Params, error) {
-		return LikeForLike, Defaults(LikeForLike), nil
+		return message.LikeForLike, Defaults(message.LikeForLike), nil
 	}}
 }
 
@@ -196,7 +196,7 @@ func TestResidentAnswersWhatWasOpenAndWhatComes(t *testing.T) {
 	s.await(t, 1)
 	s.wantOnce(first, "Megram:1", "Megram:2", "PlanDirective")
 	for round := 2; s.goal().Status != blackboard.GoalEnded; round++ {
-		if round > Defaults(LikeForLike).Bound() {
+		if round > Defaults(message.LikeForLike).Bound() {
 			t.Fatal("the goal does not end")
 		}
 		s.refusePlans()
@@ -386,7 +386,7 @@ func TestResidentReportsAGoalItCanNotSetUp(t *testing.T) {
 func TestALargeOutputStillEndsTheGoal(t *testing.T) {
 	r := summary(one("a", "x", 2, 0, 0))
 	r.Summary.MergedOutput = string(make([]byte, 900<<10))
-	f := decide(t, LikeForLike, Defaults(LikeForLike), history(r)).Final
+	f := decide(t, message.LikeForLike, Defaults(message.LikeForLike), history(r)).Final
 	if len(f.Output) > maxOutputBytes+100 {
 		t.Errorf("%d bytes", len(f.Output))
 	}

@@ -82,7 +82,7 @@ func ParseRounds(r io.Reader) (Input, error) {
 		return Input{}, &InputError{Field: "version", What: fmt.Sprintf("is %d, want %d", f.Version, RoundsVersion)}
 	}
 	if f.Policy == "" {
-		f.Policy = LikeForLike
+		f.Policy = message.LikeForLike
 	}
 	if f.Goal == "" {
 		f.Goal = "goal"

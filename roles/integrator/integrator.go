@@ -18,8 +18,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/workspace"
+	"orch/roles/act/workspace"
+	"orch/roles/loop"
 )
 
 // Integrator merges what is approved on one board.
@@ -92,7 +92,7 @@ var (
 func (i *Integrator) All(ctx context.Context) error {
 	for n := 1; ; n++ {
 		var due []blackboard.Task
-		if err := i.Board.View(ctx, func(s *blackboard.State) error { due = roles.MergeDue(s); return nil }); err != nil {
+		if err := i.Board.View(ctx, func(s *blackboard.State) error { due = loop.MergeDue(s); return nil }); err != nil {
 			return err
 		}
 		if len(due) == 0 {

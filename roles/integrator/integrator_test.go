@@ -10,9 +10,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/workspace"
+	"orch/roles/act/workspace/workspacetest"
 	"orch/roles/integrator"
-	"orch/roles/workspace"
-	"orch/roles/workspace/workspacetest"
 )
 
 func integratorOf(b *workspacetest.Bench, run func(context.Context, string, string) (bool, []byte, error)) *integrator.Integrator {

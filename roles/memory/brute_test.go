@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // brute is the memory as a plain list, gone over from the beginning for every
@@ -63,7 +63,7 @@ func (b *brute) hear(m message.Message) {
 			}
 		}
 	case message.MemoryFact:
-		b.add(message.Megram{ID: string(m.ID), Level: "C", CreatedAt: m.TS, Space: roles.FactSpace(x.Text), Entity: "env:local", F: 1, Sigma: 1}, m.Seq)
+		b.add(message.Megram{ID: string(m.ID), Level: "C", CreatedAt: m.TS, Space: loop.FactSpace(x.Text), Entity: "env:local", F: 1, Sigma: 1}, m.Seq)
 	case message.NegativeFeedback:
 		if r := b.find(x.RuleID); r != nil {
 			sigma := -1.0

@@ -10,7 +10,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // Weights of what is not a row of the controller's matrix. A word against a
@@ -29,7 +29,7 @@ const (
 	categoryConstraint = "constraint"
 )
 
-const factSpace = "fact:" // of roles.FactSpace
+const factSpace = "fact:" // of loop.FactSpace
 
 // megram indexes a Megram. One of the memory's own that says through where its
 // sources reach retires them.
@@ -299,7 +299,7 @@ func (w *writer) remove(id string) error {
 // again are the same pair.
 func factMegram(m message.Message, b message.MemoryFact) message.Megram {
 	return message.Megram{
-		ID: string(m.ID), Level: LevelC, CreatedAt: m.TS, Space: roles.FactSpace(b.Text), Entity: roles.LocalEntity,
+		ID: string(m.ID), Level: LevelC, CreatedAt: m.TS, Space: loop.FactSpace(b.Text), Entity: loop.LocalEntity,
 		Content: message.MegramContent{Lesson: b.Text, Tags: b.Tags, Category: categoryFact},
 		F:       factF, Sigma: 1,
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // Action is what the potentials of a pair advise.
@@ -13,10 +13,10 @@ type Action string
 
 // The actions.
 const (
-	Ignore  Action = roles.Ignore  // too little is known
-	Exploit Action = roles.Exploit // it worked
-	Avoid   Action = roles.Avoid   // it did not
-	Caution Action = roles.Caution // it did and it did not, or nobody can tell
+	Ignore  Action = loop.Ignore  // too little is known
+	Exploit Action = loop.Exploit // it worked
+	Avoid   Action = loop.Avoid   // it did not
+	Caution Action = loop.Caution // it did and it did not, or nobody can tell
 )
 
 // Params are the thresholds of the memory, all in units of potential.

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // matrix are the rows of the specification that are written about pairs.
@@ -53,7 +53,7 @@ func TestTheStoreSaysWhatTheLogSays(t *testing.T) {
 			"declare": func(t *rapid.T) {
 				text := rapid.SampledFrom([]string{"use yarn", "never use a:b", "世界"}).Draw(t, "text")
 				w.say(message.Human, message.MemoryFact{Text: text, Tags: []string{"f"}})
-				if p := (Pair{roles.FactSpace(text), "env:local"}); !slices.Contains(pairs, p) {
+				if p := (Pair{loop.FactSpace(text), "env:local"}); !slices.Contains(pairs, p) {
 					pairs = append(pairs, p)
 				}
 			},

@@ -12,7 +12,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
+	"orch/roles/loop"
 )
 
 // stage is a real board, its planner and controller, and a resident on it.
@@ -62,7 +62,7 @@ func (s *stage) asks(goal message.GoalID, tool string) message.Message {
 	s.say(goal, message.Message{Body: message.UserInput{Text: text, Profile: "task"}})
 	s.say(goal, message.Message{Body: message.TaskSpec{TaskID: goal, Intent: text, RawInput: text}})
 	return s.say(goal, message.Message{From: message.Planner, To: message.Memory, Body: message.MemoryQuery{
-		Space: roles.IntentSpace(text), Entity: roles.LocalEntity, Candidates: []message.Pair{{Tool: tool, Target: "x"}},
+		Space: loop.IntentSpace(text), Entity: loop.LocalEntity, Candidates: []message.Pair{{Tool: tool, Target: "x"}},
 	}})
 }
 
@@ -147,7 +147,7 @@ func TestEveryQuestionIsAnsweredOnce(t *testing.T) {
 		after := s.asks("g2", "a")
 		m := s.await(answers(after))
 		a := m.Body.(message.MemoryAnswer)
-		if len(a.Potentials) != 1 || a.Potentials[0].Action != roles.Avoid || m.Goal != "g2" {
+		if len(a.Potentials) != 1 || a.Potentials[0].Action != loop.Avoid || m.Goal != "g2" {
 			t.Errorf("answer %+v", a)
 		}
 	}))
@@ -277,7 +277,7 @@ func TestADamagedStoreIsMadeAgainAndSaysSo(t *testing.T) {
 	q := s.asks("g2", "a")
 	stoppedWell(t, s.while(func() {
 		a := s.await(answers(q)).Body.(message.MemoryAnswer)
-		if len(a.Potentials) != 1 || a.Potentials[0].Action != roles.Avoid {
+		if len(a.Potentials) != 1 || a.Potentials[0].Action != loop.Avoid {
 			t.Errorf("answer %+v", a)
 		}
 	}))

@@ -2,7 +2,7 @@ package metavalidator
 
 import (
 	"orch/blackboard/message"
-	"orch/roles/step"
+	"orch/roles/run/step"
 )
 
 // fit cuts outcomes until all of them together leave room in one message for

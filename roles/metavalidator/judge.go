@@ -8,8 +8,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // merge joins what the tasks produced. Without a backend, or when it fails,
@@ -19,7 +19,7 @@ func merge(ctx context.Context, e *step.Env, g blackboard.Goal, outcomes []messa
 	if e.Merger == nil {
 		return join(outcomes), plain
 	}
-	merged, err := e.Merger.Merge(ctx, backend.MergeInput{Spec: *g.Spec, Outcomes: outcomes, Values: e.Values})
+	merged, err := e.Merger.Merge(ctx, think.MergeInput{Spec: *g.Spec, Outcomes: outcomes, Values: e.Values})
 	if err != nil {
 		e.Log("merging failed, the outputs stand side by side: %v", e.Unread(err))
 		return join(outcomes), plain + "; they could not be merged and stand side by side"
@@ -92,7 +92,7 @@ func judgeOne(ctx context.Context, e *step.Env, g blackboard.Goal, c message.Cri
 		v.FailureClass, v.Evidence = message.Environmental, "it has no check, and no judge is configured"
 		return v
 	}
-	said, err := e.Judge.Judge(ctx, backend.JudgeInput{
+	said, err := e.Judge.Judge(ctx, think.JudgeInput{
 		Criterion: c, Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true, Second: second, Values: e.Values,
 	})
 	if err != nil {

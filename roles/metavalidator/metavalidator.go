@@ -17,9 +17,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/code"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
 )
 
 // Run closes one round of a goal.
@@ -42,7 +42,7 @@ func Run(ctx context.Context, e *step.Env) error {
 		return step.ErrMoved
 	}
 	began := e.Clock.Now()
-	r := roundOf(g, tasks, roles.ActiveMS(g, began))
+	r := roundOf(g, tasks, loop.ActiveMS(g, began))
 	if len(r.failed)+r.skipped > 0 {
 		return send(ctx, e, g, r.replan("")) // the gate: no model is asked
 	}

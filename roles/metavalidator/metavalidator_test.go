@@ -10,12 +10,12 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/check"
 	"orch/roles/agentvalidator"
-	"orch/roles/backend"
-	"orch/roles/check"
 	"orch/roles/executor"
-	"orch/roles/step"
-	"orch/roles/step/steptest"
+	"orch/roles/internal/steptest"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // finish runs executors and reviews until only the meta-validator is due.
@@ -101,16 +101,16 @@ func TestInvariant_ReplanRequestGoesToTheControllerOnly(t *testing.T) {
 
 func TestInvariant_AmbiguousEvidenceIsAFail(t *testing.T) {
 	for name, said := range map[string]struct {
-		j   backend.Judgement
+		j   think.Judgement
 		err error
 	}{
-		"a pass without evidence": {j: backend.Judgement{Pass: true, Evidence: "  "}},
-		"evidence without a pass": {j: backend.Judgement{Evidence: "probably"}},
+		"a pass without evidence": {j: think.Judgement{Pass: true, Evidence: "  "}},
+		"evidence without a pass": {j: think.Judgement{Evidence: "probably"}},
 		"nothing at all":          {},
 		"no answer":               {err: errors.New("unreachable")},
 	} {
 		w := world(t)
-		w.Judge.Say = func(in backend.JudgeInput) (backend.Judgement, error) {
+		w.Judge.Say = func(in think.JudgeInput) (think.Judgement, error) {
 			if !in.Sceptical {
 				t.Errorf("%s: the judge was not told to be sceptical", name)
 			}
@@ -133,8 +133,8 @@ func TestInvariant_APassOnAModelsWordIsJudgedTwice(t *testing.T) {
 		want   message.Type
 	}{"agrees": {true, "OutcomeSummary"}, "disagrees": {false, "ReplanRequest"}} {
 		w := world(t)
-		w.Judge.Say = func(in backend.JudgeInput) (backend.Judgement, error) {
-			return backend.Judgement{Pass: !in.Second || c.second, Evidence: "seen"}, nil
+		w.Judge.Say = func(in think.JudgeInput) (think.Judgement, error) {
+			return think.Judgement{Pass: !in.Second || c.second, Evidence: "seen"}, nil
 		}
 		w.Dispatch([]message.Criterion{steptest.Weighed("t1"), steptest.Checked("t2", "fine")}, steptest.Task("a", steptest.Checked("c1", "fine")))
 		finish(t, w)
@@ -171,13 +171,13 @@ func TestMatchedOutputsAreMerged(t *testing.T) {
 		merge merger
 		want  string
 	}{
-		"by the backend": {func(backend.MergeInput) (backend.Merged, error) {
-			return backend.Merged{Output: "one", Summary: "s"}, nil
+		"by the backend": {func(think.MergeInput) (think.Merged, error) {
+			return think.Merged{Output: "one", Summary: "s"}, nil
 		}, "one"},
 		"without one":   {nil, "## a\n\ndone by try\n\n## b\n\ndone by try"},
-		"when it fails": {func(backend.MergeInput) (backend.Merged, error) { return backend.Merged{}, errors.New("no") }, "## a\n\ndone by try\n\n## b\n\ndone by try"},
-		"that is a flood": {func(backend.MergeInput) (backend.Merged, error) {
-			return backend.Merged{Output: strings.Repeat("x", 2<<20)}, nil
+		"when it fails": {func(think.MergeInput) (think.Merged, error) { return think.Merged{}, errors.New("no") }, "## a\n\ndone by try\n\n## b\n\ndone by try"},
+		"that is a flood": {func(think.MergeInput) (think.Merged, error) {
+			return think.Merged{Output: strings.Repeat("x", 2<<20)}, nil
 		}, "[the whole output: blobs/"},
 	} {
 		w := world(t)
@@ -197,9 +197,9 @@ func TestMatchedOutputsAreMerged(t *testing.T) {
 	}
 }
 
-type merger func(backend.MergeInput) (backend.Merged, error)
+type merger func(think.MergeInput) (think.Merged, error)
 
-func (m merger) Merge(_ context.Context, in backend.MergeInput) (backend.Merged, error) { return m(in) }
+func (m merger) Merge(_ context.Context, in think.MergeInput) (think.Merged, error) { return m(in) }
 
 // A hundred tasks that flood their outputs and evidence still fit one line of
 // the log, and nothing the controller counts is lost.
@@ -289,9 +289,9 @@ func TestNothingIsSaidAboutABranchThatMoved(t *testing.T) {
 func TestTheTimeOfTheLastJudgingIsPartOfTheGoals(t *testing.T) {
 	for name, pass := range map[string]bool{"accepted": true, "sent back": false} {
 		w := world(t)
-		w.Judge.Say = func(backend.JudgeInput) (backend.Judgement, error) {
+		w.Judge.Say = func(think.JudgeInput) (think.Judgement, error) {
 			w.Clock.Add(4 * time.Minute)
-			return backend.Judgement{Pass: pass, Evidence: "seen"}, nil
+			return think.Judgement{Pass: pass, Evidence: "seen"}, nil
 		}
 		w.Dispatch([]message.Criterion{steptest.Weighed("t1")}, steptest.Task("a", steptest.Checked("c1", "fine")))
 		finish(t, w)

@@ -14,8 +14,8 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // MaxRounds is how often a person may be asked before the work goes on with
@@ -38,13 +38,13 @@ func Run(ctx context.Context, e *step.Env) error {
 	if err != nil {
 		return err
 	}
-	seen, err := e.Perceiver.Perceive(ctx, backend.PerceiveInput{Goal: g.ID, Input: g.Input, Clarify: asked, Values: e.Values})
-	var unusable *backend.UnusableError
+	seen, err := e.Perceiver.Perceive(ctx, think.PerceiveInput{Goal: g.ID, Input: g.Input, Clarify: asked, Values: e.Values})
+	var unusable *think.UnusableError
 	switch {
 	case errors.As(err, &unusable):
 		// The words are there whatever a model makes of them: they are the intent.
 		e.Log("the words are taken as they are: %v", e.Unread(err))
-		seen = backend.Perception{Usage: seen.Usage}
+		seen = think.Perception{Usage: seen.Usage}
 	case err != nil:
 		return fmt.Errorf("perceive the goal: %w", err)
 	}
@@ -58,7 +58,7 @@ func Run(ctx context.Context, e *step.Env) error {
 }
 
 // Spec is the TaskSpec of a perceived goal.
-func Spec(g blackboard.Goal, seen backend.Perception) message.TaskSpec {
+func Spec(g blackboard.Goal, seen think.Perception) message.TaskSpec {
 	intent := oneLine(seen.Intent)
 	if intent == "" {
 		intent = oneLine(g.Input.Text)
@@ -87,14 +87,14 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // earlier collects every round of questions with its answers. The state keeps
 // the last round only, so two rounds are read from the log.
-func earlier(e *step.Env, g blackboard.Goal) ([]backend.QA, error) {
+func earlier(e *step.Env, g blackboard.Goal) ([]think.QA, error) {
 	if g.Clarify.Round == 0 {
 		return nil, nil
 	}
 	if g.Clarify.Round == 1 {
 		return pair(g.Clarify.Questions, g.Clarify.Answers), nil
 	}
-	var all []backend.QA
+	var all []think.QA
 	var open []string
 	for m, err := range e.Board.Messages(g.InputRef.Seq) {
 		if err != nil {
@@ -117,8 +117,8 @@ func earlier(e *step.Env, g blackboard.Goal) ([]backend.QA, error) {
 }
 
 // pair puts answers to questions in order; a question without one stays unanswered.
-func pair(questions, answers []string) []backend.QA {
-	out := make([]backend.QA, len(questions))
+func pair(questions, answers []string) []think.QA {
+	out := make([]think.QA, len(questions))
 	for i, q := range questions {
 		out[i].Question = q
 		if i < len(answers) {

@@ -9,16 +9,16 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/step"
-	"orch/roles/step/steptest"
+	"orch/roles/internal/steptest"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 func TestInvariant_RawInputIsTheWordsByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(1, 40, -1).Draw(t, "text")
 		g := blackboard.Goal{ID: "g", Input: message.UserInput{Text: text}}
-		spec := Spec(g, backend.Perception{Intent: rapid.StringN(0, 20, -1).Draw(t, "intent")})
+		spec := Spec(g, think.Perception{Intent: rapid.StringN(0, 20, -1).Draw(t, "intent")})
 		if spec.RawInput != text || spec.Intent == "" || spec.TaskID != "g" {
 			t.Fatalf("spec %+v of %q", spec, text)
 		}
@@ -48,8 +48,8 @@ func TestInvariant_TaskSpecCarriesNoCriteria(t *testing.T) {
 
 func TestInvariant_AtMostTwoRoundsOfQuestionsBatched(t *testing.T) {
 	w := steptest.New(t)
-	w.See.Say = func(backend.PerceiveInput) (backend.Perception, error) {
-		return backend.Perception{Questions: []string{"which?", " ", "when?"}}, nil
+	w.See.Say = func(think.PerceiveInput) (think.Perception, error) {
+		return think.Perception{Questions: []string{"which?", " ", "when?"}}, nil
 	}
 	w.Start("it")
 	for round := 1; round <= MaxRounds; round++ {
@@ -69,18 +69,18 @@ func TestInvariant_AtMostTwoRoundsOfQuestionsBatched(t *testing.T) {
 		t.Errorf("after two rounds it goes on with %+v", spec)
 	}
 	asked := w.See.Asked[2].Clarify
-	if len(asked) != 4 || asked[0] != (backend.QA{Question: "which?", Answer: "this"}) || asked[1].Answer != "" {
+	if len(asked) != 4 || asked[0] != (think.QA{Question: "which?", Answer: "this"}) || asked[1].Answer != "" {
 		t.Errorf("it was told %+v", asked)
 	}
 }
 
 func TestNoAnswerMeansProceed(t *testing.T) {
 	w := steptest.New(t)
-	w.See.Say = func(in backend.PerceiveInput) (backend.Perception, error) {
+	w.See.Say = func(in think.PerceiveInput) (think.Perception, error) {
 		if len(in.Clarify) == 0 {
-			return backend.Perception{Questions: []string{"which?"}}, nil
+			return think.Perception{Questions: []string{"which?"}}, nil
 		}
-		return backend.Perception{Intent: "the usual"}, nil
+		return think.Perception{Intent: "the usual"}, nil
 	}
 	w.Start("it")
 	if err := w.Next(message.Perceiver, Run); err != nil {
@@ -97,8 +97,8 @@ func TestNoAnswerMeansProceed(t *testing.T) {
 
 func TestFaultsOfABackendSayNothing(t *testing.T) {
 	w := steptest.New(t)
-	w.See.Say = func(backend.PerceiveInput) (backend.Perception, error) {
-		return backend.Perception{}, errors.New("unreachable")
+	w.See.Say = func(think.PerceiveInput) (think.Perception, error) {
+		return think.Perception{}, errors.New("unreachable")
 	}
 	w.Start("it")
 	if err := w.Next(message.Perceiver, Run); err == nil || step.ExitCode(err) != step.ExitCrash {

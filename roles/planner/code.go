@@ -9,9 +9,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/code"
-	"orch/roles/step"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // SkipSpecCheckEnv is the variable that, when it says true, lets a spec_ref
@@ -37,7 +37,7 @@ func (e *NoRepositoryError) Error() string {
 // planCode takes a proposal for coders through the gates. A draft that misses
 // one is written all the same, with what it misses, and the plan as a whole is
 // refused.
-func planCode(ctx context.Context, e *step.Env, g blackboard.Goal, in backend.PlanInput, p backend.Proposal, b Basis, m message.DispatchManifest) error {
+func planCode(ctx context.Context, e *step.Env, g blackboard.Goal, in think.PlanInput, p think.Proposal, b Basis, m message.DispatchManifest) error {
 	b.Code = true
 	p = keepMerged(p, b)
 	plan, err := assign(e, g, m.PlanID, p, b)
@@ -79,12 +79,12 @@ func planCode(ctx context.Context, e *step.Env, g blackboard.Goal, in backend.Pl
 
 // keepMerged lets every merged task count whose part of the goal is not done
 // anew: what is on the integration branch is there, whatever a plan says.
-func keepMerged(p backend.Proposal, b Basis) backend.Proposal {
+func keepMerged(p think.Proposal, b Basis) think.Proposal {
 	p.Keep = slices.Clone(p.Keep)
 	for _, plan := range b.Plans {
 		for _, t := range plan.Tasks {
 			kept, ok := b.Keepable[t.ID]
-			again := slices.ContainsFunc(p.Tasks, func(n backend.ProposedTask) bool { return n.Slot == kept.Slot })
+			again := slices.ContainsFunc(p.Tasks, func(n think.ProposedTask) bool { return n.Slot == kept.Slot })
 			if ok && !again && !slices.Contains(p.Keep, t.ID) {
 				p.Keep = append(p.Keep, t.ID)
 			}
@@ -150,12 +150,12 @@ func slotsOf(drafts []message.SubTask) func(message.TaskID) string {
 }
 
 // reviewPlan asks somebody else what is wrong with a plan that code accepts.
-func reviewPlan(ctx context.Context, e *step.Env, in backend.PlanInput, p Plan) (said string, problems []message.Violation, err error) {
+func reviewPlan(ctx context.Context, e *step.Env, in think.PlanInput, p Plan) (said string, problems []message.Violation, err error) {
 	if e.Code.PlanReviewer == nil {
 		return "", nil, &step.NoBackendError{Role: "plan-reviewer"}
 	}
-	ask := backend.PlanReviewInput{Goal: in.Goal, Spec: in.Spec, Code: *in.Code, TaskCriteria: p.TaskCriteria, Tasks: p.Tasks,
-		Kept: []backend.PreviousTask{}, Values: in.Values}
+	ask := think.PlanReviewInput{Goal: in.Goal, Spec: in.Spec, Code: *in.Code, TaskCriteria: p.TaskCriteria, Tasks: p.Tasks,
+		Kept: []think.PreviousTask{}, Values: in.Values}
 	for _, t := range in.Previous {
 		if slices.Contains(p.Kept, t.ID) {
 			ask.Kept = append(ask.Kept, t)
@@ -227,8 +227,8 @@ func specText(ctx context.Context, e *step.Env, ref string) (string, error) {
 }
 
 // raised lists what was found on the way and nobody has answered.
-func raised(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, bool)) []backend.Raised {
-	open := []backend.Raised{}
+func raised(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, bool)) []think.Raised {
+	open := []think.Raised{}
 	for _, r := range g.Raised {
 		if r.Answer.ID == "" {
 			open = append(open, raisedOf(r, task))
@@ -237,7 +237,7 @@ func raised(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, bool)
 	return open
 }
 
-func raisedOf(r blackboard.Raised, task func(message.TaskID) (blackboard.Task, bool)) backend.Raised {
+func raisedOf(r blackboard.Raised, task func(message.TaskID) (blackboard.Task, bool)) think.Raised {
 	t, _ := task(r.Task)
-	return backend.Raised{Kind: r.Kind, What: r.What, Advice: r.Advice, Severity: r.Severity, Urgency: r.Urgency, By: string(r.Agent), Slot: t.Slot}
+	return think.Raised{Kind: r.Kind, What: r.What, Advice: r.Advice, Severity: r.Severity, Urgency: r.Urgency, By: string(r.Agent), Slot: t.Slot}
 }

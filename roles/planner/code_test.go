@@ -9,12 +9,11 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
+	"orch/roles/internal/steptest"
 	"orch/roles/perceiver"
 	"orch/roles/planner"
-	"orch/roles/step"
-	"orch/roles/step/steptest"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // coding is a world with a coding goal whose spec is on the integration branch.
@@ -22,7 +21,7 @@ type coding struct {
 	*steptest.World
 	files    map[string]string
 	skip     bool
-	reviewer backend.PlanReviewer
+	reviewer think.PlanReviewer
 }
 
 func newCoding(t *testing.T) *coding {
@@ -62,14 +61,14 @@ func (w *coding) step() {
 }
 
 // coded is a task that passes every gate.
-func coded(slot string, needs ...string) backend.ProposedTask {
-	return backend.ProposedTask{Slot: slot, Intent: "build " + slot, Approach: "write", Target: slot, DependsOn: needs,
+func coded(slot string, needs ...string) think.ProposedTask {
+	return think.ProposedTask{Slot: slot, Intent: "build " + slot, Approach: "write", Target: slot, DependsOn: needs,
 		SpecRef: "spec.md#" + slot, DoneWhen: "`go test ./" + slot + "` passes", Scope: slot + " and its tests"}
 }
 
-func proposes(tasks ...backend.ProposedTask) func(backend.PlanInput) (backend.Proposal, error) {
-	return func(backend.PlanInput) (backend.Proposal, error) {
-		return backend.Proposal{TaskCriteria: []backend.CriterionSpec{{Text: "`go test ./...` exits 0"}}, Tasks: tasks}, nil
+func proposes(tasks ...think.ProposedTask) func(think.PlanInput) (think.Proposal, error) {
+	return func(think.PlanInput) (think.Proposal, error) {
+		return think.Proposal{TaskCriteria: []think.CriterionSpec{{Text: "`go test ./...` exits 0"}}, Tasks: tasks}, nil
 	}
 }
 
@@ -102,26 +101,26 @@ func TestAPlanForCodersIsWorkForCoders(t *testing.T) {
 
 // Every gate that is missed is told, by name, to the planner and on the draft.
 func TestADraftThatMissesAGateIsNotWorkedOn(t *testing.T) {
-	edit := func(f func(*backend.ProposedTask)) backend.ProposedTask {
+	edit := func(f func(*think.ProposedTask)) think.ProposedTask {
 		x := coded("a")
 		f(&x)
 		return x
 	}
 	for name, c := range map[string]struct {
-		task backend.ProposedTask
+		task think.ProposedTask
 		gate string
 	}{
-		"no spec":            {edit(func(x *backend.ProposedTask) { x.SpecRef = "" }), "spec_ref"},
-		"spec is not there":  {edit(func(x *backend.ProposedTask) { x.SpecRef = "other.md#x" }), "spec_ref"},
-		"spec is outside":    {edit(func(x *backend.ProposedTask) { x.SpecRef = "../spec.md" }), "spec_ref"},
-		"no done_when":       {edit(func(x *backend.ProposedTask) { x.DoneWhen = "" }), "done_when"},
-		"vague done_when":    {edit(func(x *backend.ProposedTask) { x.DoneWhen = "errors are handled properly" }), "done_when"},
-		"no scope":           {edit(func(x *backend.ProposedTask) { x.Scope = " " }), "scope"},
-		"unknown dependency": {edit(func(x *backend.ProposedTask) { x.DependsOn = []string{"nothing"} }), "depends_on"},
-		"waits for itself":   {edit(func(x *backend.ProposedTask) { x.DependsOn = []string{"a"} }), "depends_on"},
-		"only tests":         {edit(func(x *backend.ProposedTask) { x.Intent = "add tests for a" }), "tests"},
-		"code without tests": {edit(func(x *backend.ProposedTask) { x.Targets = []string{"a.go"} }), "tests"},
-		"exempt code":        {edit(func(x *backend.ProposedTask) { x.Targets, x.ExemptFromTests = []string{"a.go"}, true }), "tests"},
+		"no spec":            {edit(func(x *think.ProposedTask) { x.SpecRef = "" }), "spec_ref"},
+		"spec is not there":  {edit(func(x *think.ProposedTask) { x.SpecRef = "other.md#x" }), "spec_ref"},
+		"spec is outside":    {edit(func(x *think.ProposedTask) { x.SpecRef = "../spec.md" }), "spec_ref"},
+		"no done_when":       {edit(func(x *think.ProposedTask) { x.DoneWhen = "" }), "done_when"},
+		"vague done_when":    {edit(func(x *think.ProposedTask) { x.DoneWhen = "errors are handled properly" }), "done_when"},
+		"no scope":           {edit(func(x *think.ProposedTask) { x.Scope = " " }), "scope"},
+		"unknown dependency": {edit(func(x *think.ProposedTask) { x.DependsOn = []string{"nothing"} }), "depends_on"},
+		"waits for itself":   {edit(func(x *think.ProposedTask) { x.DependsOn = []string{"a"} }), "depends_on"},
+		"only tests":         {edit(func(x *think.ProposedTask) { x.Intent = "add tests for a" }), "tests"},
+		"code without tests": {edit(func(x *think.ProposedTask) { x.Targets = []string{"a.go"} }), "tests"},
+		"exempt code":        {edit(func(x *think.ProposedTask) { x.Targets, x.ExemptFromTests = []string{"a.go"}, true }), "tests"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newCoding(t)
@@ -184,7 +183,7 @@ func TestASpecThatIsNotThereMayBeNamedWhenTheEnvironmentSaysSo(t *testing.T) {
 
 func TestAThirdPlanThatMissesAGateGoesToTheController(t *testing.T) {
 	w := newCoding(t)
-	w.Plan.Propose = func(in backend.PlanInput) (backend.Proposal, error) {
+	w.Plan.Propose = func(in think.PlanInput) (think.Proposal, error) {
 		x := coded("a")
 		x.DoneWhen, x.Target = "", fmt.Sprint(len(in.Violations))
 		return proposes(x)(in)
@@ -271,7 +270,7 @@ func (w *coding) fails(reason string) {
 		}
 	}
 	said := w.Say("meta-validator-1", "g", g.PlanRef.ID, r)
-	w.Say("ggs-1", "g", said.ID, message.PlanDirective{TaskID: "g", Round: 1, Policy: roles.LikeForLike, Directive: message.ChangeApproach,
+	w.Say("ggs-1", "g", said.ID, message.PlanDirective{TaskID: "g", Round: 1, Policy: message.LikeForLike, Directive: message.ChangeApproach,
 		TaskDirectives: []message.TaskDirective{{Slot: "b", Directive: message.ChangeApproach}}})
 }
 
@@ -313,25 +312,25 @@ func TestWhatIsMergedMayBePlannedAgain(t *testing.T) {
 
 // looker is a plan reviewer that says what it is told to.
 type looker struct {
-	say   backend.PlanReview
-	asked []backend.PlanReviewInput
+	say   think.PlanReview
+	asked []think.PlanReviewInput
 }
 
-func (l *looker) ReviewPlan(_ context.Context, in backend.PlanReviewInput) (backend.PlanReview, error) {
+func (l *looker) ReviewPlan(_ context.Context, in think.PlanReviewInput) (think.PlanReview, error) {
 	l.asked = append(l.asked, in)
 	return l.say, nil
 }
 
 func TestAPlanIsLookedAtByAnotherModel(t *testing.T) {
 	for name, c := range map[string]struct {
-		say  backend.PlanReview
+		say  think.PlanReview
 		want string // of the first violation; empty when it is worked on
 	}{
-		"accepted":                  {backend.PlanReview{Accepted: true, Reason: "it covers the spec"}, ""},
-		"rejected":                  {backend.PlanReview{Problems: []backend.PlanProblem{{Slot: "a", Problem: "no limit", Fix: "name one"}}}, "no limit; name one"},
-		"accepted, with a problem":  {backend.PlanReview{Accepted: true, Problems: []backend.PlanProblem{{Problem: "gap", Fix: "fill it"}}}, "gap; fill it"},
-		"rejected for some reason":  {backend.PlanReview{Reason: "too large"}, "too large"},
-		"neither accepted nor said": {backend.PlanReview{}, "it was not accepted, without a reason"},
+		"accepted":                  {think.PlanReview{Accepted: true, Reason: "it covers the spec"}, ""},
+		"rejected":                  {think.PlanReview{Problems: []think.PlanProblem{{Slot: "a", Problem: "no limit", Fix: "name one"}}}, "no limit; name one"},
+		"accepted, with a problem":  {think.PlanReview{Accepted: true, Problems: []think.PlanProblem{{Problem: "gap", Fix: "fill it"}}}, "gap; fill it"},
+		"rejected for some reason":  {think.PlanReview{Reason: "too large"}, "too large"},
+		"neither accepted nor said": {think.PlanReview{}, "it was not accepted, without a reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newCoding(t)
@@ -359,7 +358,7 @@ func TestAPlanIsLookedAtByAnotherModel(t *testing.T) {
 // What code refuses is not worth a question to a model.
 func TestAPlanThatMissesAGateIsNotReviewed(t *testing.T) {
 	w := newCoding(t)
-	l := &looker{say: backend.PlanReview{Accepted: true}}
+	l := &looker{say: think.PlanReview{Accepted: true}}
 	w.reviewer, w.Config.Code.PlanReview = l, "model"
 	x := coded("a")
 	x.Scope = ""
@@ -374,7 +373,7 @@ func TestAPlanThatMissesAGateIsNotReviewed(t *testing.T) {
 // would stop the goal.
 func TestGapsOfTheSpecAreLoggedOnce(t *testing.T) {
 	w := newCoding(t)
-	w.Plan.Propose = func(in backend.PlanInput) (backend.Proposal, error) {
+	w.Plan.Propose = func(in think.PlanInput) (think.Proposal, error) {
 		x := coded("a")
 		if len(w.Plan.Asked) == 1 {
 			x.Scope = ""
@@ -393,7 +392,7 @@ func TestGapsOfTheSpecAreLoggedOnce(t *testing.T) {
 		t.Errorf("anomalies: %+v", said)
 	}
 	w.blocks("a", "coder-1")
-	w.answers(backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times", SpecGaps: []string{"it does not say how often", "it names no unit"}})
+	w.answers(think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "five times", SpecGaps: []string{"it does not say how often", "it names no unit"}})
 	w.step()
 	if n := len(w.Messages("Anomaly")); n != 2 {
 		t.Errorf("%d gaps", n)

@@ -6,13 +6,13 @@ import (
 	"unicode"
 
 	"orch/blackboard/message"
-	"orch/roles/backend"
-	"orch/roles/check"
+	"orch/roles/act/check"
+	"orch/roles/think"
 )
 
 // criteriaOf refuses what nobody could judge: no criterion at all, an empty
 // one, one that names no observable signal, a check that can not be read.
-func (v *violations) criteriaOf(what string, specs []backend.CriterionSpec) {
+func (v *violations) criteriaOf(what string, specs []think.CriterionSpec) {
 	if len(specs) == 0 {
 		v.add(RuleCriteria, what, "nothing says when it is done")
 	}

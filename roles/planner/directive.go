@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
+	"orch/roles/think"
 )
 
 // directive sees that the change the controller ordered was made. It never
@@ -17,7 +16,7 @@ func (v *violations) directive() {
 	if d == nil {
 		return
 	}
-	if d.Policy == roles.LikeForLike {
+	if d.Policy == message.LikeForLike {
 		for _, order := range d.TaskDirectives {
 			if t, ok := v.proposed(order.Slot); ok {
 				v.obeys(t, order)
@@ -35,16 +34,16 @@ func (v *violations) directive() {
 	}
 }
 
-func (v *violations) proposed(slot string) (backend.ProposedTask, bool) {
-	i := slices.IndexFunc(v.p.Tasks, func(t backend.ProposedTask) bool { return t.Slot == slot })
+func (v *violations) proposed(slot string) (think.ProposedTask, bool) {
+	i := slices.IndexFunc(v.p.Tasks, func(t think.ProposedTask) bool { return t.Slot == slot })
 	if i < 0 {
-		return backend.ProposedTask{}, false
+		return think.ProposedTask{}, false
 	}
 	return v.p.Tasks[i], true
 }
 
 // obeys holds one task against the order for its slot.
-func (v *violations) obeys(t backend.ProposedTask, order message.TaskDirective) {
+func (v *violations) obeys(t think.ProposedTask, order message.TaskDirective) {
 	tried := v.b.Tried[t.Slot]
 	var last Tried
 	if len(tried) > 0 {
@@ -92,7 +91,7 @@ func (v *violations) failedAnywhere() []string {
 	return approaches
 }
 
-func (v *violations) disjoint(t backend.ProposedTask, failed []string) {
+func (v *violations) disjoint(t think.ProposedTask, failed []string) {
 	if slices.Contains(failed, t.Approach) {
 		v.add(RuleSymmetry, t.Slot, "break_symmetry orders an approach that has not failed yet, %q has", t.Approach)
 	}

@@ -6,17 +6,17 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // input is all a backend may read to plan.
-func input(ctx context.Context, e *step.Env, g blackboard.Goal) (backend.PlanInput, error) {
-	in := backend.PlanInput{
+func input(ctx context.Context, e *step.Env, g blackboard.Goal) (think.PlanInput, error) {
+	in := think.PlanInput{
 		Goal: g.ID, Spec: *g.Spec, Playbook: g.Input.Playbook, Workspace: e.Workspace,
-		Strict: g.Input.Strict || e.Config.Strict, Constraint: roles.ConstraintsOf(g), Directive: roles.LastDirective(g),
-		Lessons: roles.Lessons(g.Calibration.Answer), Values: e.Values,
+		Strict: g.Input.Strict || e.Config.Strict, Constraint: loop.ConstraintsOf(g), Directive: loop.LastDirective(g),
+		Lessons: loop.Lessons(g.Calibration.Answer), Values: e.Values,
 	}
 	in.Constraint.SetAside = nil // it was about the plan before
 	if n := len(g.PlanRejected); n > 0 {
@@ -24,8 +24,8 @@ func input(ctx context.Context, e *step.Env, g blackboard.Goal) (backend.PlanInp
 	}
 	err := e.Board.View(ctx, func(s *blackboard.State) error {
 		in.Previous = previous(g, s.Task)
-		if roles.IsCode(g) {
-			in.Code = &backend.CodePlan{SpecRef: g.Input.Spec, Raised: raised(g, s.Task)}
+		if loop.IsCode(g) {
+			in.Code = &think.CodePlan{SpecRef: g.Input.Spec, Raised: raised(g, s.Task)}
 		}
 		return nil
 	})
@@ -36,7 +36,7 @@ func input(ctx context.Context, e *step.Env, g blackboard.Goal) (backend.PlanInp
 }
 
 // previous is what became of the tasks of earlier plans, oldest plan first.
-func previous(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, bool)) []backend.PreviousTask {
+func previous(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, bool)) []think.PreviousTask {
 	outcomes := map[message.TaskID]message.SubTaskOutcome{}
 	for _, r := range g.Rounds {
 		if r.Request != nil {
@@ -45,13 +45,13 @@ func previous(g blackboard.Goal, task func(message.TaskID) (blackboard.Task, boo
 			}
 		}
 	}
-	var all []backend.PreviousTask
+	var all []think.PreviousTask
 	for _, p := range g.Plans {
 		for _, t := range p.Tasks {
 			if t.Kept {
 				continue // it is in the list with the plan that made it
 			}
-			prev := backend.PreviousTask{ID: t.ID, Slot: t.Slot, Approach: t.Approach, Target: t.Target, Plan: p.ID, Status: message.Skipped}
+			prev := think.PreviousTask{ID: t.ID, Slot: t.Slot, Approach: t.Approach, Target: t.Target, Plan: p.ID, Status: message.Skipped}
 			now, known := task(t.ID)
 			if known {
 				prev.Action = now.Action
@@ -91,7 +91,7 @@ func why(o message.SubTaskOutcome) string {
 }
 
 // basisOf collects what the validator holds a plan against.
-func basisOf(ctx context.Context, e *step.Env, g blackboard.Goal, in backend.PlanInput) (Basis, error) {
+func basisOf(ctx context.Context, e *step.Env, g blackboard.Goal, in think.PlanInput) (Basis, error) {
 	b := Basis{
 		Constraints: in.Constraint, Directive: in.Directive, Plans: g.Plans,
 		Tried: map[string][]Tried{}, Keepable: map[message.TaskID]blackboard.PlanTask{},

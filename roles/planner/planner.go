@@ -23,9 +23,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // RuleNoApproachLeft is the violation of a plan that could not even be
@@ -69,7 +69,7 @@ func ask(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 		return fmt.Errorf("list candidates: %w", err)
 	}
 	_, err = e.SayAs(ctx, message.Planner, g.RoundCause.ID, message.MemoryQuery{
-		Space: roles.IntentSpace(g.Spec.Intent), Entity: roles.LocalEntity, Tags: g.Spec.Tags, Candidates: candidates,
+		Space: loop.IntentSpace(g.Spec.Intent), Entity: loop.LocalEntity, Tags: g.Spec.Tags, Candidates: candidates,
 	})
 	return err
 }
@@ -86,8 +86,8 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 	proposal, err := propose(ctx, e, &in)
 	memory := memoryNote(g, in.Constraint.SetAside)
 	e.Log("%s", memory)
-	var none *backend.NoPlanError
-	var unusable *backend.UnusableError
+	var none *think.NoPlanError
+	var unusable *think.UnusableError
 	switch {
 	case errors.As(err, &none):
 		return reject(ctx, e, g, message.PlanID(id), exhaustion(none))
@@ -124,9 +124,9 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 // propose asks the backend for a plan. What the memory advises against is
 // experience, and worlds change: where it leaves nothing to try, a second
 // proposal is asked for that may go against it in the slots that need it.
-func propose(ctx context.Context, e *step.Env, in *backend.PlanInput) (backend.Proposal, error) {
+func propose(ctx context.Context, e *step.Env, in *think.PlanInput) (think.Proposal, error) {
 	proposal, err := e.Planner.Plan(ctx, *in)
-	var none *backend.NoPlanError
+	var none *think.NoPlanError
 	if !errors.As(err, &none) || len(none.Slots) == 0 || !slices.ContainsFunc(in.Constraint.MustNot, fromMemory) {
 		return proposal, err
 	}
@@ -140,9 +140,9 @@ func propose(ctx context.Context, e *step.Env, in *backend.PlanInput) (backend.P
 	return proposal, nil
 }
 
-func fromMemory(b backend.Ban) bool { return b.Source == backend.FromMemory }
+func fromMemory(b think.Ban) bool { return b.Source == think.FromMemory }
 
-func exhaustion(none *backend.NoPlanError) []message.Violation {
+func exhaustion(none *think.NoPlanError) []message.Violation {
 	if len(none.Slots) == 0 {
 		return []message.Violation{{Rule: RuleNoApproachLeft, What: "the goal", Because: none.Why}}
 	}
@@ -181,7 +181,7 @@ func dispatch(ctx context.Context, e *step.Env, g blackboard.Goal, p Plan, finge
 
 // doerOf is who works on the goal's tasks.
 func doerOf(g blackboard.Goal) message.Role {
-	if roles.IsCode(g) {
+	if loop.IsCode(g) {
 		return message.Coder
 	}
 	return message.Executor
@@ -207,6 +207,6 @@ func memoryNote(g blackboard.Goal, setAside []string) string {
 	if len(setAside) > 0 {
 		return fmt.Sprintf("the memory advises against all there is for %s: planned against its advice", strings.Join(setAside, ", "))
 	}
-	c := roles.ConstraintsOf(blackboard.Goal{Calibration: g.Calibration})
+	c := loop.ConstraintsOf(blackboard.Goal{Calibration: g.Calibration})
 	return fmt.Sprintf("the memory knows of %d to avoid, %d to prefer, %d to be careful with; rules: %d", len(c.MustNot), len(c.Prefer), len(c.Caution), len(a.SOPs))
 }

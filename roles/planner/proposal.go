@@ -10,9 +10,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // defaultPriority is what a task without a priority gets.
@@ -28,7 +28,7 @@ type Plan struct {
 
 // normalise fills in what a proposal may leave out: slots, priorities, modes.
 // Ids are not part of a proposal, so a model's own never come this far.
-func normalise(p backend.Proposal) backend.Proposal {
+func normalise(p think.Proposal) think.Proposal {
 	p.Tasks = slices.Clone(p.Tasks)
 	unnamed := map[string]int{}
 	for i := range p.Tasks {
@@ -36,7 +36,7 @@ func normalise(p backend.Proposal) backend.Proposal {
 		t.Intent, t.Approach, t.Slot = strings.TrimSpace(t.Intent), strings.TrimSpace(t.Approach), strings.TrimSpace(t.Slot)
 		t.SpecRef, t.DoneWhen, t.Scope = strings.TrimSpace(t.SpecRef), strings.TrimSpace(t.DoneWhen), strings.TrimSpace(t.Scope)
 		if t.Slot == "" {
-			t.Slot = roles.Slug(t.Intent)
+			t.Slot = loop.Slug(t.Intent)
 			if unnamed[t.Slot]++; unnamed[t.Slot] > 1 {
 				t.Slot = fmt.Sprintf("%s_%d", t.Slot, unnamed[t.Slot])
 			}
@@ -53,7 +53,7 @@ func normalise(p backend.Proposal) backend.Proposal {
 }
 
 // assign gives a valid proposal its ids.
-func assign(e *step.Env, g blackboard.Goal, id message.PlanID, p backend.Proposal, b Basis) (Plan, error) {
+func assign(e *step.Env, g blackboard.Goal, id message.PlanID, p think.Proposal, b Basis) (Plan, error) {
 	strict := g.Input.Strict || e.Config.Strict
 	plan := Plan{ID: id, Kept: p.Keep, TaskCriteria: criteria(p.TaskCriteria, "goal", true, strict)}
 	bySlot := map[string]message.TaskID{}
@@ -89,7 +89,7 @@ func assign(e *step.Env, g blackboard.Goal, id message.PlanID, p backend.Proposa
 // criteria gives proposed criteria their ids and defaults. Whatever code can
 // decide is required, and so is every criterion of the goal, unless the
 // proposal says otherwise; under strict all are.
-func criteria(specs []backend.CriterionSpec, scope string, ofGoal, strict bool) []message.Criterion {
+func criteria(specs []think.CriterionSpec, scope string, ofGoal, strict bool) []message.Criterion {
 	out := make([]message.Criterion, len(specs))
 	for i, c := range specs {
 		out[i] = message.Criterion{ID: fmt.Sprintf("%s.%d", scope, i+1), Criterion: strings.TrimSpace(c.Text), Mode: c.Mode, Check: c.Check}
@@ -114,7 +114,7 @@ type part struct{ approach, target, intent string }
 
 // Fingerprint names a plan by its approaches, targets and normalised intents,
 // kept tasks included, in any order.
-func Fingerprint(p backend.Proposal, b Basis) string {
+func Fingerprint(p think.Proposal, b Basis) string {
 	var parts []part
 	for _, t := range p.Tasks {
 		parts = append(parts, part{t.Approach, t.Target, t.Intent})

@@ -7,8 +7,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
+	"orch/roles/think"
 )
 
 // MaxTasks bounds one plan.
@@ -26,7 +25,7 @@ type Tried struct {
 
 // Basis is what a proposal is held against.
 type Basis struct {
-	Constraints backend.Constraints
+	Constraints think.Constraints
 	Directive   *message.PlanDirective // nil for the first plan
 	Plans       []blackboard.Plan      // committed before; all of them fell short
 	Tried       map[string][]Tried     // by slot, oldest first
@@ -57,7 +56,7 @@ const (
 
 // Validate lists everything that forbids to dispatch a proposal. It is the plan
 // validator: pure, and the last word, whatever proposed the plan.
-func Validate(p backend.Proposal, b Basis) []message.Violation {
+func Validate(p think.Proposal, b Basis) []message.Violation {
 	v := &violations{p: p, b: b}
 	v.shape()
 	v.criteriaOf("the goal", p.TaskCriteria)
@@ -72,7 +71,7 @@ func Validate(p backend.Proposal, b Basis) []message.Violation {
 }
 
 type violations struct {
-	p    backend.Proposal
+	p    think.Proposal
 	b    Basis
 	list []message.Violation
 }
@@ -104,7 +103,7 @@ func (v *violations) shape() {
 	}
 }
 
-func (v *violations) task(t backend.ProposedTask) {
+func (v *violations) task(t think.ProposedTask) {
 	if t.Intent == "" {
 		v.add(RuleIntent, t.Slot, "the task does not say what it is for")
 	}
@@ -157,7 +156,7 @@ func (v *violations) refines() bool {
 	if d == nil {
 		return false
 	}
-	if d.Policy != roles.LikeForLike {
+	if d.Policy != message.LikeForLike {
 		return d.Directive == message.Refine
 	}
 	return slices.ContainsFunc(d.TaskDirectives, func(t message.TaskDirective) bool {

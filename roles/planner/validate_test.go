@@ -9,22 +9,22 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
+	"orch/roles/loop"
+	"orch/roles/think"
 )
 
-func proposed(slot, approach, target string) backend.ProposedTask {
-	return backend.ProposedTask{
+func proposed(slot, approach, target string) think.ProposedTask {
+	return think.ProposedTask{
 		Slot: slot, Intent: "do " + slot, Approach: approach, Target: target, Priority: 100,
-		Criteria: []backend.CriterionSpec{{Text: "go test ./... exits 0"}},
+		Criteria: []think.CriterionSpec{{Text: "go test ./... exits 0"}},
 	}
 }
 
-func good(tasks ...backend.ProposedTask) backend.Proposal {
-	return backend.Proposal{TaskCriteria: []backend.CriterionSpec{{Text: "coverage is above 80 %"}}, Tasks: tasks}
+func good(tasks ...think.ProposedTask) think.Proposal {
+	return think.Proposal{TaskCriteria: []think.CriterionSpec{{Text: "coverage is above 80 %"}}, Tasks: tasks}
 }
 
-func rules(p backend.Proposal, b Basis) string {
+func rules(p think.Proposal, b Basis) string {
 	var names []string
 	for _, v := range Validate(normalise(p), b) {
 		names = append(names, v.Rule)
@@ -33,43 +33,43 @@ func rules(p backend.Proposal, b Basis) string {
 }
 
 func TestValidateShape(t *testing.T) {
-	edit := func(f func(*backend.Proposal)) backend.Proposal {
+	edit := func(f func(*think.Proposal)) think.Proposal {
 		p := good(proposed("a", "x", "t"))
 		f(&p)
 		return p
 	}
-	task := func(f func(*backend.ProposedTask)) backend.Proposal {
-		return edit(func(p *backend.Proposal) { f(&p.Tasks[0]) })
+	task := func(f func(*think.ProposedTask)) think.Proposal {
+		return edit(func(p *think.Proposal) { f(&p.Tasks[0]) })
 	}
 	many := good()
 	for i := range MaxTasks + 1 {
 		many.Tasks = append(many.Tasks, proposed(strings.Repeat("s", i+1), "x", "t"))
 	}
 	for name, c := range map[string]struct {
-		p    backend.Proposal
+		p    think.Proposal
 		want string
 	}{
 		"good":              {good(proposed("a", "x", "t")), ""},
 		"nothing to do":     {good(), RuleEmpty},
 		"too many":          {many, RuleTooMany},
-		"no intent":         {task(func(x *backend.ProposedTask) { x.Intent = " " }), RuleIntent},
-		"no approach":       {task(func(x *backend.ProposedTask) { x.Approach = "" }), RuleApproach},
-		"negative sequence": {task(func(x *backend.ProposedTask) { x.Sequence = -1 }), RuleSequence},
+		"no intent":         {task(func(x *think.ProposedTask) { x.Intent = " " }), RuleIntent},
+		"no approach":       {task(func(x *think.ProposedTask) { x.Approach = "" }), RuleApproach},
+		"negative sequence": {task(func(x *think.ProposedTask) { x.Sequence = -1 }), RuleSequence},
 		"same slot twice":   {good(proposed("a", "x", "t"), proposed("a", "y", "t")), RuleSlot},
-		"no criterion":      {task(func(x *backend.ProposedTask) { x.Criteria = nil }), RuleCriteria},
-		"goal without one":  {edit(func(p *backend.Proposal) { p.TaskCriteria = nil }), RuleCriteria},
-		"empty criterion":   {task(func(x *backend.ProposedTask) { x.Criteria[0].Text = "  " }), RuleCriterion},
-		"odd mode":          {task(func(x *backend.ProposedTask) { x.Criteria[0].Mode = "maybe" }), RuleCriterion},
-		"unknown keep":      {edit(func(p *backend.Proposal) { p.Keep = []message.TaskID{"nope"} }), RuleKeep},
-		"unknown slot":      {task(func(x *backend.ProposedTask) { x.DependsOn = []string{"zzz"} }), RuleDependency},
-		"itself":            {task(func(x *backend.ProposedTask) { x.DependsOn = []string{"a"} }), RuleCycle},
-		"outside":           {task(func(x *backend.ProposedTask) { x.Targets = []string{"../other"} }), RuleTargetOutside},
-		"absolute":          {task(func(x *backend.ProposedTask) { x.Targets = []string{"/etc/passwd"} }), RuleTargetOutside},
-		"windows drive":     {task(func(x *backend.ProposedTask) { x.Targets = []string{`C:\x`} }), RuleTargetOutside},
-		"home":              {task(func(x *backend.ProposedTask) { x.Targets = []string{"~/x"} }), RuleTargetOutside},
-		"the board":         {task(func(x *backend.ProposedTask) { x.Targets = []string{"a/../.orch/config.yaml"} }), RuleTargetOutside},
-		"git":               {task(func(x *backend.ProposedTask) { x.Targets = []string{".git/hooks"} }), RuleTargetOutside},
-		"inside":            {task(func(x *backend.ProposedTask) { x.Targets = []string{"./a/b", ".", "..hidden"} }), ""},
+		"no criterion":      {task(func(x *think.ProposedTask) { x.Criteria = nil }), RuleCriteria},
+		"goal without one":  {edit(func(p *think.Proposal) { p.TaskCriteria = nil }), RuleCriteria},
+		"empty criterion":   {task(func(x *think.ProposedTask) { x.Criteria[0].Text = "  " }), RuleCriterion},
+		"odd mode":          {task(func(x *think.ProposedTask) { x.Criteria[0].Mode = "maybe" }), RuleCriterion},
+		"unknown keep":      {edit(func(p *think.Proposal) { p.Keep = []message.TaskID{"nope"} }), RuleKeep},
+		"unknown slot":      {task(func(x *think.ProposedTask) { x.DependsOn = []string{"zzz"} }), RuleDependency},
+		"itself":            {task(func(x *think.ProposedTask) { x.DependsOn = []string{"a"} }), RuleCycle},
+		"outside":           {task(func(x *think.ProposedTask) { x.Targets = []string{"../other"} }), RuleTargetOutside},
+		"absolute":          {task(func(x *think.ProposedTask) { x.Targets = []string{"/etc/passwd"} }), RuleTargetOutside},
+		"windows drive":     {task(func(x *think.ProposedTask) { x.Targets = []string{`C:\x`} }), RuleTargetOutside},
+		"home":              {task(func(x *think.ProposedTask) { x.Targets = []string{"~/x"} }), RuleTargetOutside},
+		"the board":         {task(func(x *think.ProposedTask) { x.Targets = []string{"a/../.orch/config.yaml"} }), RuleTargetOutside},
+		"git":               {task(func(x *think.ProposedTask) { x.Targets = []string{".git/hooks"} }), RuleTargetOutside},
+		"inside":            {task(func(x *think.ProposedTask) { x.Targets = []string{"./a/b", ".", "..hidden"} }), ""},
 	} {
 		if got := rules(c.p, Basis{}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -114,8 +114,8 @@ func TestCriteriaMustBeFalsifiable(t *testing.T) {
 }
 
 func TestInvariant_PlanCannotReuseABlockedTool(t *testing.T) {
-	b := Basis{Constraints: backend.Constraints{MustNot: []backend.Ban{
-		{Approach: "old", Source: roles.FromDirective, Because: "round 1"}, {Slot: "a", Approach: "y", Target: "t", Source: roles.FromDirective},
+	b := Basis{Constraints: think.Constraints{MustNot: []think.Ban{
+		{Approach: "old", Source: loop.FromDirective, Because: "round 1"}, {Slot: "a", Approach: "y", Target: "t", Source: loop.FromDirective},
 	}}}
 	for _, c := range []struct{ slot, approach, target, want string }{
 		{"a", "old", "t", RuleMustNot}, {"b", "old", "u", RuleMustNot}, {"a", "y", "t", RuleMustNot}, {"b", "y", "t", ""}, {"a", "y", "u", ""}, {"a", "new", "t", ""},
@@ -128,9 +128,9 @@ func TestInvariant_PlanCannotReuseABlockedTool(t *testing.T) {
 
 func TestInvariant_PlanCannotReuseWhatMemorySaysMustNot(t *testing.T) {
 	g := blackboard.Goal{Calibration: blackboard.Calibration{Answer: &message.MemoryAnswer{Potentials: []message.Potential{
-		{Pair: message.Pair{Tool: "x", Target: "t"}, Action: roles.Avoid, Decision: -0.85},
+		{Pair: message.Pair{Tool: "x", Target: "t"}, Action: loop.Avoid, Decision: -0.85},
 	}}}}
-	b := Basis{Constraints: roles.ConstraintsOf(g)}
+	b := Basis{Constraints: loop.ConstraintsOf(g)}
 	if got := rules(good(proposed("a", "x", "t")), b); got != RuleMustNot {
 		t.Errorf("an avoided pair: %q", got)
 	}
@@ -139,7 +139,7 @@ func TestInvariant_PlanCannotReuseWhatMemorySaysMustNot(t *testing.T) {
 	}
 }
 
-func committed(p backend.Proposal) blackboard.Plan {
+func committed(p think.Proposal) blackboard.Plan {
 	plan := blackboard.Plan{ID: "p1", Fingerprint: Fingerprint(normalise(p), Basis{})}
 	for _, t := range p.Tasks {
 		plan.Tasks = append(plan.Tasks, blackboard.PlanTask{ID: "id-" + message.TaskID(t.Slot), Slot: t.Slot, Approach: t.Approach, Target: t.Target, Intent: t.Intent})
@@ -158,7 +158,7 @@ func TestInvariant_SamePlanIsNeverIssuedAgain(t *testing.T) {
 	if got := rules(good(proposed("a", "x", "u"), proposed("b", "y", "t")), b); got != "" {
 		t.Errorf("with another target: %q", got)
 	}
-	refine := &message.PlanDirective{Policy: roles.LikeForLike, Directive: message.Refine, TaskDirectives: []message.TaskDirective{
+	refine := &message.PlanDirective{Policy: message.LikeForLike, Directive: message.Refine, TaskDirectives: []message.TaskDirective{
 		{Slot: "a", Directive: message.Refine, Keep: &message.Pair{Tool: "x", Target: "t"}},
 	}}
 	b.Directive = refine
@@ -186,7 +186,7 @@ func TestKeptTasksCountInTheFingerprint(t *testing.T) {
 func TestDirectiveIsObeyed(t *testing.T) {
 	like := func(d message.TaskDirective) *message.PlanDirective {
 		d.Slot = "a"
-		return &message.PlanDirective{Policy: roles.LikeForLike, Directive: d.Directive, TaskDirectives: []message.TaskDirective{d}}
+		return &message.PlanDirective{Policy: message.LikeForLike, Directive: d.Directive, TaskDirectives: []message.TaskDirective{d}}
 	}
 	goal := func(d message.Directive) *message.PlanDirective {
 		return &message.PlanDirective{Policy: "v0.8", Directive: d}
@@ -237,7 +237,7 @@ func TestBlameWhenEverythingMatchedAndTheGoalFailed(t *testing.T) {
 
 func TestCriteriaDefaults(t *testing.T) {
 	no := false
-	specs := []backend.CriterionSpec{{Text: "plain"}, {Text: "checked", Check: json.RawMessage(`{}`)}, {Text: "waived", Check: json.RawMessage(`{}`), Required: &no}}
+	specs := []think.CriterionSpec{{Text: "plain"}, {Text: "checked", Check: json.RawMessage(`{}`)}, {Text: "waived", Check: json.RawMessage(`{}`), Required: &no}}
 	for _, c := range []struct {
 		ofGoal, strict bool
 		want           string
@@ -253,7 +253,7 @@ func TestCriteriaDefaults(t *testing.T) {
 }
 
 func TestUnnamedTasksGetDifferentSlots(t *testing.T) {
-	p := normalise(good(backend.ProposedTask{Intent: "look at it"}, backend.ProposedTask{Intent: "look at it"}))
+	p := normalise(good(think.ProposedTask{Intent: "look at it"}, think.ProposedTask{Intent: "look at it"}))
 	if p.Tasks[0].Slot == p.Tasks[1].Slot || p.Tasks[0].Slot == "" || p.Tasks[0].Priority != defaultPriority {
 		t.Errorf("slots %+v", p.Tasks)
 	}
@@ -264,17 +264,17 @@ func TestUnnamedTasksGetDifferentSlots(t *testing.T) {
 func TestValidateIsTotalAndLetsNoBanThrough(t *testing.T) {
 	word := rapid.SampledFrom([]string{"", "a", "b", "c", "../x", ".orch"})
 	rapid.Check(t, func(t *rapid.T) {
-		task := rapid.Custom(func(t *rapid.T) backend.ProposedTask {
-			return backend.ProposedTask{
+		task := rapid.Custom(func(t *rapid.T) think.ProposedTask {
+			return think.ProposedTask{
 				Slot: word.Draw(t, "slot"), Intent: word.Draw(t, "intent"), Approach: word.Draw(t, "approach"), Target: word.Draw(t, "target"),
 				Sequence: rapid.IntRange(-1, 3).Draw(t, "sequence"), DependsOn: rapid.SliceOfN(word, 0, 2).Draw(t, "on"),
 				Targets:  rapid.SliceOfN(word, 0, 2).Draw(t, "targets"),
-				Criteria: []backend.CriterionSpec{{Text: rapid.SampledFrom([]string{"", "x is 3"}).Draw(t, "criterion")}},
+				Criteria: []think.CriterionSpec{{Text: rapid.SampledFrom([]string{"", "x is 3"}).Draw(t, "criterion")}},
 			}
 		})
 		p := normalise(good(rapid.SliceOfN(task, 0, 4).Draw(t, "tasks")...))
-		ban := backend.Ban{Slot: word.Draw(t, "ban slot"), Approach: word.Draw(t, "ban approach"), Target: word.Draw(t, "ban target")}
-		b := Basis{Constraints: backend.Constraints{MustNot: []backend.Ban{ban}}}
+		ban := think.Ban{Slot: word.Draw(t, "ban slot"), Approach: word.Draw(t, "ban approach"), Target: word.Draw(t, "ban target")}
+		b := Basis{Constraints: think.Constraints{MustNot: []think.Ban{ban}}}
 		first, second := Validate(p, b), Validate(p, b)
 		if len(first) != len(second) {
 			t.Fatalf("two answers: %v and %v", first, second)

@@ -9,10 +9,10 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/code"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/loop/code"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // maxAnswers is how often one step asks for an answer that can be taken.
@@ -20,7 +20,7 @@ const maxAnswers = 3
 
 // UnansweredError says that nothing the planner answered could be taken.
 type UnansweredError struct {
-	Wake    roles.Wake
+	Wake    loop.Wake
 	Problem string // of the last answer
 }
 
@@ -35,7 +35,7 @@ func (e *UnansweredError) Hint() string { return "orch why " + e.Wake.Subject }
 type waking struct {
 	e    *step.Env
 	goal blackboard.Goal
-	wake roles.Wake
+	wake loop.Wake
 	task blackboard.Task // zero for what was raised about no task
 	plan []blackboard.Task
 	may  []string
@@ -48,7 +48,7 @@ func wakingOf(ctx context.Context, e *step.Env, g blackboard.Goal) (*waking, err
 	var woken bool
 	err := e.Board.View(ctx, func(s *blackboard.State) error {
 		w.goal, _ = s.Goal(g.ID)
-		w.wake, woken = roles.WakeFor(s, w.goal, e.Key)
+		w.wake, woken = loop.WakeFor(s, w.goal, e.Key)
 		w.task, _ = s.Task(w.wake.Task)
 		w.plan = s.PlanTasks(w.goal)
 		return nil
@@ -64,11 +64,11 @@ func wakingOf(ctx context.Context, e *step.Env, g blackboard.Goal) (*waking, err
 }
 
 // byCode tells whether nothing is left to ask: the task was replaced too often.
-func (w *waking) byCode() bool { return slices.Equal(w.may, []string{backend.AnswerAbandon}) }
+func (w *waking) byCode() bool { return slices.Equal(w.may, []string{think.AnswerAbandon}) }
 
 // WakeInput is what the planner would be asked about what woke it; ok is false
 // when code answers.
-func WakeInput(ctx context.Context, e *step.Env, g blackboard.Goal) (in backend.WakeInput, ok bool, err error) {
+func WakeInput(ctx context.Context, e *step.Env, g blackboard.Goal) (in think.WakeInput, ok bool, err error) {
 	w, err := wakingOf(ctx, e, g)
 	if err != nil || w.byCode() {
 		return in, false, err
@@ -91,7 +91,7 @@ func answerWake(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 		reason := fmt.Sprintf("%s; it was rescoped %d times already, so the controller decides", w.wake.Why, w.task.Rescopes)
 		return w.say(ctx, message.Abandoned{Task: w.task.ID, Reason: reason, Alignment: reason})
 	}
-	waker, ok := e.Planner.(backend.Waker)
+	waker, ok := e.Planner.(think.Waker)
 	if !ok {
 		return &step.NoBackendError{Role: message.Planner}
 	}
@@ -101,7 +101,7 @@ func answerWake(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 // exhaustion logs that two coders were blocked on the task, before anything is
 // done about it.
 func (w *waking) exhaustion(ctx context.Context) error {
-	if w.wake.Kind != roles.WakeExhausted || slices.Contains(w.task.Anomalies, message.HypothesisExhaustion) {
+	if w.wake.Kind != loop.WakeExhausted || slices.Contains(w.task.Anomalies, message.HypothesisExhaustion) {
 		return nil
 	}
 	return w.say(ctx, message.Anomaly{Task: w.task.ID, Kind: message.HypothesisExhaustion, Details: map[string]string{"what": w.wake.Why}})
@@ -111,22 +111,22 @@ func (w *waking) exhaustion(ctx context.Context) error {
 func (w *waking) allowed() []string {
 	giveUp := w.task.ID != "" && code.MustGiveUp(w.task, w.e.Config.Code.MaxRescopes)
 	switch w.wake.Kind {
-	case roles.WakeDiscovery, roles.WakeAmbiguity:
-		return []string{backend.AnswerTriage}
-	case roles.WakeBlocked:
+	case loop.WakeDiscovery, loop.WakeAmbiguity:
+		return []string{think.AnswerTriage}
+	case loop.WakeBlocked:
 		if giveUp {
-			return []string{backend.AnswerUnblock, backend.AnswerAbandon}
+			return []string{think.AnswerUnblock, think.AnswerAbandon}
 		}
-		return []string{backend.AnswerUnblock, backend.AnswerRescope, backend.AnswerAbandon}
+		return []string{think.AnswerUnblock, think.AnswerRescope, think.AnswerAbandon}
 	}
 	if giveUp {
-		return []string{backend.AnswerAbandon}
+		return []string{think.AnswerAbandon}
 	}
-	return []string{backend.AnswerRescope, backend.AnswerAbandon}
+	return []string{think.AnswerRescope, think.AnswerAbandon}
 }
 
 // ask asks until an answer can be taken, with what was wrong with the last.
-func (w *waking) ask(ctx context.Context, waker backend.Waker) error {
+func (w *waking) ask(ctx context.Context, waker think.Waker) error {
 	in, err := w.input(ctx)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (w *waking) ask(ctx context.Context, waker backend.Waker) error {
 	for range maxAnswers {
 		answer, err := waker.Answer(ctx, in)
 		w.e.Spend(answer.Usage)
-		var unusable *backend.UnusableError
+		var unusable *think.UnusableError
 		switch {
 		case errors.As(err, &unusable):
 			in.Refused = step.Cut(w.e.Unread(err).Error(), step.EvidenceBytes)
@@ -154,28 +154,28 @@ func (w *waking) ask(ctx context.Context, waker backend.Waker) error {
 }
 
 // take does what the planner answers, or says why it can not be done.
-func (w *waking) take(ctx context.Context, a backend.WakeAnswer) (problem string, err error) {
+func (w *waking) take(ctx context.Context, a think.WakeAnswer) (problem string, err error) {
 	a.Reason, a.Alignment = strings.TrimSpace(a.Reason), strings.TrimSpace(a.Alignment)
 	switch {
 	case !slices.Contains(w.may, a.Answer):
 		return fmt.Sprintf("%q is no answer to %s: answer %s", a.Answer, w.wake.Kind, strings.Join(w.may, " or ")), nil
 	case a.Reason == "":
 		return "it gives no reason", nil
-	case len(a.Tasks) > 0 && (a.Answer == backend.AnswerUnblock || a.Answer == backend.AnswerAbandon):
-		return fmt.Sprintf("%s takes no tasks: to replace the task, answer %s", a.Answer, backend.AnswerRescope), nil
+	case len(a.Tasks) > 0 && (a.Answer == think.AnswerUnblock || a.Answer == think.AnswerAbandon):
+		return fmt.Sprintf("%s takes no tasks: to replace the task, answer %s", a.Answer, think.AnswerRescope), nil
 	}
 	switch a.Answer {
-	case backend.AnswerUnblock:
+	case think.AnswerUnblock:
 		return "", w.commit(ctx, a, nil, message.Unblocked{Task: w.task.ID, Reason: a.Reason})
-	case backend.AnswerAbandon:
+	case think.AnswerAbandon:
 		return w.abandon(ctx, a)
-	case backend.AnswerRescope:
+	case think.AnswerRescope:
 		return w.rescope(ctx, a)
 	}
 	return w.triage(ctx, a)
 }
 
-func (w *waking) abandon(ctx context.Context, a backend.WakeAnswer) (problem string, err error) {
+func (w *waking) abandon(ctx context.Context, a think.WakeAnswer) (problem string, err error) {
 	if problem := code.ReasonProblem(a.Reason); problem != "" {
 		return "reason " + problem, nil
 	}
@@ -183,7 +183,7 @@ func (w *waking) abandon(ctx context.Context, a backend.WakeAnswer) (problem str
 }
 
 // rescope puts other tasks in the place of one.
-func (w *waking) rescope(ctx context.Context, a backend.WakeAnswer) (problem string, err error) {
+func (w *waking) rescope(ctx context.Context, a think.WakeAnswer) (problem string, err error) {
 	if len(a.Tasks) == 0 {
 		return "it names no replacement; a task that nothing replaces is abandoned", nil
 	}
@@ -199,7 +199,7 @@ func (w *waking) rescope(ctx context.Context, a backend.WakeAnswer) (problem str
 }
 
 // triage answers what was raised.
-func (w *waking) triage(ctx context.Context, a backend.WakeAnswer) (problem string, err error) {
+func (w *waking) triage(ctx context.Context, a think.WakeAnswer) (problem string, err error) {
 	said := message.Triaged{Of: w.wake.Cause.ID, Tasks: []message.TaskID{}, Reason: a.Reason, Alignment: a.Alignment}
 	if len(a.Tasks) == 0 {
 		return "", w.commit(ctx, a, nil, said)
@@ -217,7 +217,7 @@ func (w *waking) triage(ctx context.Context, a backend.WakeAnswer) (problem stri
 
 // commit says an answer that is taken: the gaps it names, its drafts, and then
 // what makes them work. A crash in between leaves drafts, which become void.
-func (w *waking) commit(ctx context.Context, a backend.WakeAnswer, drafts []message.SubTask, body message.Body) error {
+func (w *waking) commit(ctx context.Context, a think.WakeAnswer, drafts []message.SubTask, body message.Body) error {
 	if err := noteSpecGaps(ctx, w.e, w.goal, a.SpecGaps); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (w *waking) stillWoken(s *blackboard.State) error {
 	if !ok || g.Status == blackboard.GoalEnded {
 		return step.ErrMoved
 	}
-	if _, ok := roles.WakeFor(s, g, w.e.Key); !ok {
+	if _, ok := loop.WakeFor(s, g, w.e.Key); !ok {
 		return step.ErrMoved
 	}
 	return nil

@@ -8,16 +8,16 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/code"
+	"orch/roles/loop"
+	"orch/roles/loop/code"
+	"orch/roles/think"
 )
 
 // drafts makes tasks of the current plan of what was proposed. They pass what
 // a whole plan passes: its rules for each task, and the gates. Those that miss
 // a gate are on the board afterwards, with the gates they miss.
-func (w *waking) drafts(ctx context.Context, tasks []backend.ProposedTask) (drafts []message.SubTask, problem string, err error) {
-	p := normalise(backend.Proposal{Tasks: tasks})
+func (w *waking) drafts(ctx context.Context, tasks []think.ProposedTask) (drafts []message.SubTask, problem string, err error) {
+	p := normalise(think.Proposal{Tasks: tasks})
 	b := w.basis(&p)
 	plan, err := assign(w.e, w.goal, w.goal.Plan.PlanID, p, b)
 	if err != nil {
@@ -49,11 +49,11 @@ func (w *waking) drafts(ctx context.Context, tasks []backend.ProposedTask) (draf
 // complete adds what code knows of a draft: what it replaces, and where the
 // work is that did not fit.
 func (w *waking) complete(t *message.SubTask) {
-	if w.wake.Kind == roles.WakeDiscovery || w.wake.Kind == roles.WakeAmbiguity {
+	if w.wake.Kind == loop.WakeDiscovery || w.wake.Kind == loop.WakeAmbiguity {
 		return
 	}
 	t.Supersedes, t.Sequence = w.task.ID, w.task.Sequence
-	if w.wake.Kind == roles.WakeIntegration && w.task.Review.Commit != "" {
+	if w.wake.Kind == loop.WakeIntegration && w.task.Review.Commit != "" {
 		t.Context = strings.TrimSpace(t.Context + fmt.Sprintf("\n\nThe work of the task this one replaces was approved and did not fit: commit %s. "+
 			"`git merge %s` brings it here; make it fit.", w.task.Review.Commit, w.task.Review.Commit))
 	}
@@ -61,8 +61,8 @@ func (w *waking) complete(t *message.SubTask) {
 
 // basis is what new tasks of the plan are held against: every other task of it
 // may be waited for. What the task to be replaced is waited for by may not.
-func (w *waking) basis(p *backend.Proposal) Basis {
-	b := Basis{Code: true, Constraints: roles.ConstraintsOf(w.goal), Keepable: map[message.TaskID]blackboard.PlanTask{}}
+func (w *waking) basis(p *think.Proposal) Basis {
+	b := Basis{Code: true, Constraints: loop.ConstraintsOf(w.goal), Keepable: map[message.TaskID]blackboard.PlanTask{}}
 	waiting := w.waiting()
 	for _, t := range w.plan {
 		ended := t.Status.Terminal() && t.Status != blackboard.Merged
@@ -77,7 +77,7 @@ func (w *waking) basis(p *backend.Proposal) Basis {
 
 // replaced is the task that new ones take the place of; empty for none.
 func (w *waking) replaced() message.TaskID {
-	if w.wake.Kind == roles.WakeDiscovery || w.wake.Kind == roles.WakeAmbiguity {
+	if w.wake.Kind == loop.WakeDiscovery || w.wake.Kind == loop.WakeAmbiguity {
 		return ""
 	}
 	return w.task.ID
@@ -100,7 +100,7 @@ func (w *waking) waiting() map[message.TaskID]bool {
 
 // circles finds new tasks that would wait for what waits for them, or take a
 // slot of theirs.
-func (w *waking) circles(p backend.Proposal) []message.Violation {
+func (w *waking) circles(p think.Proposal) []message.Violation {
 	var all []message.Violation
 	waiting := w.waiting()
 	for _, old := range w.plan {
@@ -121,7 +121,7 @@ func (w *waking) circles(p backend.Proposal) []message.Violation {
 
 // validateMore holds tasks that join a plan against what holds for each task
 // of one.
-func validateMore(p backend.Proposal, b Basis) []message.Violation {
+func validateMore(p think.Proposal, b Basis) []message.Violation {
 	v := &violations{p: p, b: b}
 	v.shape()
 	for _, t := range p.Tasks {

@@ -7,16 +7,16 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
-	"orch/roles/step"
+	"orch/roles/loop"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // input is all the planner is told about what woke it.
-func (w *waking) input(ctx context.Context) (backend.WakeInput, error) {
-	in := backend.WakeInput{
+func (w *waking) input(ctx context.Context) (think.WakeInput, error) {
+	in := think.WakeInput{
 		Goal: w.goal.ID, Spec: *w.goal.Spec, Workspace: w.e.Workspace, Kind: w.wake.Kind, Why: w.wake.Why, May: w.may, Said: []string{},
-		SpecRef: w.goal.Input.Spec, Plan: w.parts(), Alignment: []string{}, Constraint: roles.ConstraintsOf(w.goal), Values: w.e.Values,
+		SpecRef: w.goal.Input.Spec, Plan: w.parts(), Alignment: []string{}, Constraint: loop.ConstraintsOf(w.goal), Values: w.e.Values,
 	}
 	if w.task.SpecRef != "" {
 		in.SpecRef = w.task.SpecRef
@@ -41,9 +41,9 @@ func (w *waking) input(ctx context.Context) (backend.WakeInput, error) {
 }
 
 // about is the task with all that happened to it.
-func (w *waking) about(ctx context.Context) (*backend.WakeTask, error) {
+func (w *waking) about(ctx context.Context) (*think.WakeTask, error) {
 	t, r := w.task, w.task.Review
-	about := &backend.WakeTask{
+	about := &think.WakeTask{
 		SubTask: t.SubTask, Status: string(t.Status), Rescopes: t.Rescopes, BlockedKind: t.BlockedKind, Reason: t.BlockedReason,
 		Questions: list(r.Questions), Attempted: list(r.Attempted), FailedBy: r.FailedBy, Answered: list(r.Answers), Commit: r.Commit,
 		ReviewCycles: r.CyclesTotal, Pending: r.Pending, Checks: []message.Verdict{}, Handoff: r.Handoff, Anomalies: []string{},
@@ -51,8 +51,8 @@ func (w *waking) about(ctx context.Context) (*backend.WakeTask, error) {
 	if r.Verdict != nil {
 		about.Checks = r.Verdict.Checks
 	}
-	if f := r.Integration; f != nil && w.wake.Kind == roles.WakeIntegration {
-		about.Fix = &backend.CodeFix{Conflict: list(f.Conflict), Command: f.Command}
+	if f := r.Integration; f != nil && w.wake.Kind == loop.WakeIntegration {
+		about.Fix = &think.CodeFix{Conflict: list(f.Conflict), Command: f.Command}
 		if f.Output != "" && w.e.Code.Blob != nil {
 			raw, err := w.e.Code.Blob(f.Output)
 			if err != nil {
@@ -74,7 +74,7 @@ func (w *waking) about(ctx context.Context) (*backend.WakeTask, error) {
 
 // raised is what somebody found or could not tell, and what people said about
 // it since.
-func (w *waking) raised(ctx context.Context, in *backend.WakeInput) error {
+func (w *waking) raised(ctx context.Context, in *think.WakeInput) error {
 	i := slices.IndexFunc(w.goal.Raised, func(r blackboard.Raised) bool { return r.Ref.ID == w.wake.Cause.ID })
 	if i < 0 {
 		return step.ErrMoved
@@ -109,14 +109,14 @@ func addLine(lines []string, line string) []string {
 }
 
 // parts are the tasks of the plan, in short.
-func (w *waking) parts() []backend.PlanPart {
+func (w *waking) parts() []think.PlanPart {
 	slots := map[message.TaskID]string{}
 	for _, t := range w.plan {
 		slots[t.ID] = t.Slot
 	}
-	parts := []backend.PlanPart{}
+	parts := []think.PlanPart{}
 	for _, t := range w.plan {
-		p := backend.PlanPart{Slot: t.Slot, Intent: t.Intent, Status: string(t.Status), DependsOn: []string{}}
+		p := think.PlanPart{Slot: t.Slot, Intent: t.Intent, Status: string(t.Status), DependsOn: []string{}}
 		for _, id := range t.DependsOn {
 			p.DependsOn = append(p.DependsOn, orElse(slots[id], string(id)))
 		}

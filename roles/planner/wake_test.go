@@ -8,11 +8,11 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles"
-	"orch/roles/backend"
+	"orch/roles/internal/steptest"
+	"orch/roles/loop"
 	"orch/roles/planner"
-	"orch/roles/step"
-	"orch/roles/step/steptest"
+	"orch/roles/run/step"
+	"orch/roles/think"
 )
 
 // planned is a world whose plan has tasks a, and b after it.
@@ -68,14 +68,14 @@ func (w *coding) unfits(slot string, agent message.AgentID) {
 	w.about(t.ID, message.Supervisor, "supervisor-1", 0, message.IntegrationFailed{Task: t.ID, Conflict: []string{"api.go"}, Command: "git merge"})
 }
 
-func (w *coding) answers(all ...backend.WakeAnswer) {
-	w.Plan.Wake = func(in backend.WakeInput) (backend.WakeAnswer, error) {
+func (w *coding) answers(all ...think.WakeAnswer) {
+	w.Plan.Wake = func(in think.WakeInput) (think.WakeAnswer, error) {
 		return all[min(len(w.Plan.Woken), len(all))-1], nil
 	}
 }
 
-func rescope(tasks ...backend.ProposedTask) backend.WakeAnswer {
-	return backend.WakeAnswer{Answer: backend.AnswerRescope, Reason: "the spec leaves the limit open, and two things were asked at once",
+func rescope(tasks ...think.ProposedTask) think.WakeAnswer {
+	return think.WakeAnswer{Answer: think.AnswerRescope, Reason: "the spec leaves the limit open, and two things were asked at once",
 		Alignment: "same goal, the limit is set apart", Tasks: tasks}
 }
 
@@ -89,10 +89,10 @@ func (w *coding) on(id message.TaskID) (t blackboard.Task) {
 func TestABlockedCoderIsAnswered(t *testing.T) {
 	w := planned(t)
 	w.blocks("a", "coder-1")
-	w.answers(backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times", SpecGaps: []string{"no limit is named"}})
+	w.answers(think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "five times", SpecGaps: []string{"no limit is named"}})
 	w.step()
 	in := w.Plan.Woken[0]
-	if in.Kind != roles.WakeBlocked || in.Task == nil || in.Task.Questions[0] != "How often is a call tried again?" || in.Task.DoneWhen == "" ||
+	if in.Kind != loop.WakeBlocked || in.Task == nil || in.Task.Questions[0] != "How often is a call tried again?" || in.Task.DoneWhen == "" ||
 		!slices.Equal(in.May, []string{"unblock", "rescope", "abandon"}) || !strings.Contains(in.SpecText, "It retries.") || len(in.Plan) != 2 {
 		t.Errorf("asked with %+v", in)
 	}
@@ -136,11 +136,11 @@ func TestARescopedTaskIsReplacedByDraftsThatPassTheGates(t *testing.T) {
 func TestTwoBlockedCodersAreLoggedBeforeTheRescope(t *testing.T) {
 	w := planned(t)
 	w.blocks("a", "coder-1")
-	w.answers(backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times"})
+	w.answers(think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "five times"})
 	w.step()
 	w.blocks("a", "coder-2")
 	w.Plan.Woken = nil
-	w.answers(backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "try again"}, rescope(coded("a")))
+	w.answers(think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "try again"}, rescope(coded("a")))
 	w.step()
 	if !slices.Equal(w.Plan.Woken[0].May, []string{"rescope", "abandon"}) || !strings.Contains(w.Plan.Woken[1].Refused, "unblock") {
 		t.Errorf("asked with %+v", w.Plan.Woken)
@@ -159,7 +159,7 @@ func TestALineThatWasRescopedTooOftenIsGivenUp(t *testing.T) {
 	w.answers(rescope(coded("a")))
 	w.step()
 	w.blocks("a", "coder-2")
-	w.answers(backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times"})
+	w.answers(think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "five times"})
 	w.step()
 	if may := w.Plan.Woken[1].May; !slices.Equal(may, []string{"unblock", "abandon"}) {
 		t.Errorf("may %v", may)
@@ -187,7 +187,7 @@ func TestASecondFailureToIntegrateBecomesAFixTask(t *testing.T) {
 	w.answers(rescope(fix))
 	w.step()
 	in := w.Plan.Woken[0]
-	if in.Kind != roles.WakeIntegration || in.Task.Fix == nil || !slices.Equal(in.Task.Fix.Conflict, []string{"api.go"}) {
+	if in.Kind != loop.WakeIntegration || in.Task.Fix == nil || !slices.Equal(in.Task.Fix.Conflict, []string{"api.go"}) {
 		t.Errorf("asked with %+v", in.Task)
 	}
 	if a := w.slot("a"); !strings.HasPrefix(a.Context, "Keep the retry loop.") || !strings.Contains(a.Context, "git merge ccoder-2") || a.Status != blackboard.Unclaimed {
@@ -206,11 +206,11 @@ func (w *coding) finds(slot, what string) message.ID {
 
 func TestADiscoveryBecomesATaskOrNot(t *testing.T) {
 	for name, c := range map[string]struct {
-		answer backend.WakeAnswer
+		answer think.WakeAnswer
 		tasks  int
 	}{
-		"later": {backend.WakeAnswer{Answer: backend.AnswerTriage, Reason: "the next sprint has it"}, 2},
-		"now":   {backend.WakeAnswer{Answer: backend.AnswerTriage, Reason: "calls are lost", Alignment: "one task more", Tasks: []backend.ProposedTask{coded("cache", "a")}}, 3},
+		"later": {think.WakeAnswer{Answer: think.AnswerTriage, Reason: "the next sprint has it"}, 2},
+		"now":   {think.WakeAnswer{Answer: think.AnswerTriage, Reason: "calls are lost", Alignment: "one task more", Tasks: []think.ProposedTask{coded("cache", "a")}}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := planned(t)
@@ -218,7 +218,7 @@ func TestADiscoveryBecomesATaskOrNot(t *testing.T) {
 			w.answers(c.answer)
 			w.step()
 			in := w.Plan.Woken[0]
-			if in.Kind != roles.WakeDiscovery || in.Raised == nil || in.Raised.What != "the cache keeps errors" || in.Raised.Slot != "a" || !slices.Equal(in.May, []string{"triage"}) {
+			if in.Kind != loop.WakeDiscovery || in.Raised == nil || in.Raised.What != "the cache keeps errors" || in.Raised.Slot != "a" || !slices.Equal(in.May, []string{"triage"}) {
 				t.Errorf("asked with %+v", in)
 			}
 			if said := w.Messages("Triaged"); len(said) != 1 || said[0].Body.(message.Triaged).Of != cause {
@@ -249,21 +249,21 @@ func TestAnAmbiguityIsAnsweredWithWhatAPersonSaid(t *testing.T) {
 		t.Fatalf("due before a person answered: %+v", due)
 	}
 	w.Say("human-1", "g", "", message.Resumed{Reason: "yes, if it is small"})
-	w.answers(backend.WakeAnswer{Answer: backend.AnswerTriage, Reason: "generated files are committed"})
+	w.answers(think.WakeAnswer{Answer: think.AnswerTriage, Reason: "generated files are committed"})
 	w.step()
-	if in := w.Plan.Woken[0]; in.Kind != roles.WakeAmbiguity || !slices.Contains(in.Said, "yes, if it is small") {
+	if in := w.Plan.Woken[0]; in.Kind != loop.WakeAmbiguity || !slices.Contains(in.Said, "yes, if it is small") {
 		t.Errorf("asked with %+v", in)
 	}
 }
 
 // What can not be taken is told, and asked for again; after that the step fails.
 func TestAnswersThatAreNotTaken(t *testing.T) {
-	edit := func(f func(*backend.ProposedTask)) backend.WakeAnswer {
+	edit := func(f func(*think.ProposedTask)) think.WakeAnswer {
 		x := coded("a")
 		f(&x)
 		return rescope(x)
 	}
-	reason := func(text string) backend.WakeAnswer {
+	reason := func(text string) think.WakeAnswer {
 		a := rescope(coded("a"))
 		a.Reason = text
 		return a
@@ -271,28 +271,28 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	noAlignment := rescope(coded("a"))
 	noAlignment.Alignment = ""
 	for name, c := range map[string]struct {
-		answer backend.WakeAnswer
+		answer think.WakeAnswer
 		want   string
 	}{
-		"not an answer":               {backend.WakeAnswer{Answer: "merge", Reason: "because it is done"}, "no answer to blocked"},
-		"an answer to something else": {backend.WakeAnswer{Answer: backend.AnswerTriage, Reason: "because it is later"}, "no answer to blocked"},
-		"no reason":                   {backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "  "}, "no reason"},
-		"unblock with tasks":          {backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times", Tasks: []backend.ProposedTask{coded("c")}}, "takes no tasks"},
-		"abandon with a shrug":        {backend.WakeAnswer{Answer: backend.AnswerAbandon, Reason: "too hard"}, "not specific"},
+		"not an answer":               {think.WakeAnswer{Answer: "merge", Reason: "because it is done"}, "no answer to blocked"},
+		"an answer to something else": {think.WakeAnswer{Answer: think.AnswerTriage, Reason: "because it is later"}, "no answer to blocked"},
+		"no reason":                   {think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "  "}, "no reason"},
+		"unblock with tasks":          {think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "five times", Tasks: []think.ProposedTask{coded("c")}}, "takes no tasks"},
+		"abandon with a shrug":        {think.WakeAnswer{Answer: think.AnswerAbandon, Reason: "too hard"}, "not specific"},
 		"rescope by nothing":          {rescope(), "abandoned"},
 		"a reason that is a shrug":    {reason("it does not work"), "names no cause"},
 		"a reason that is a symptom":  {reason("the task was blocked by two coders"), "not why"},
 		"no alignment":                {noAlignment, "alignment"},
-		"no scope":                    {edit(func(x *backend.ProposedTask) { x.Scope = "" }), "gate_scope (a)"},
-		"a vague done_when":           {edit(func(x *backend.ProposedTask) { x.DoneWhen = "it works correctly" }), "gate_done_when"},
-		"a spec that is not there":    {edit(func(x *backend.ProposedTask) { x.SpecRef = "no.md" }), "gate_spec_ref"},
-		"only tests":                  {edit(func(x *backend.ProposedTask) { x.Intent = "write tests for a" }), "gate_tests"},
-		"an unknown dependency":       {edit(func(x *backend.ProposedTask) { x.DependsOn = []string{"zzz"} }), "gate_depends_on"},
-		"waits for what waits for it": {edit(func(x *backend.ProposedTask) { x.DependsOn = []string{"b"} }), "waits for the task that is replaced"},
+		"no scope":                    {edit(func(x *think.ProposedTask) { x.Scope = "" }), "gate_scope (a)"},
+		"a vague done_when":           {edit(func(x *think.ProposedTask) { x.DoneWhen = "it works correctly" }), "gate_done_when"},
+		"a spec that is not there":    {edit(func(x *think.ProposedTask) { x.SpecRef = "no.md" }), "gate_spec_ref"},
+		"only tests":                  {edit(func(x *think.ProposedTask) { x.Intent = "write tests for a" }), "gate_tests"},
+		"an unknown dependency":       {edit(func(x *think.ProposedTask) { x.DependsOn = []string{"zzz"} }), "gate_depends_on"},
+		"waits for what waits for it": {edit(func(x *think.ProposedTask) { x.DependsOn = []string{"b"} }), "waits for the task that is replaced"},
 		"another task's slot":         {rescope(coded("b")), "does this part of the goal"},
 		"one slot twice":              {rescope(coded("c"), coded("c")), planner.RuleSlot},
-		"no approach":                 {edit(func(x *backend.ProposedTask) { x.Approach = "" }), planner.RuleApproach},
-		"outside the project":         {edit(func(x *backend.ProposedTask) { x.Targets = []string{"../x"} }), planner.RuleTargetOutside},
+		"no approach":                 {edit(func(x *think.ProposedTask) { x.Approach = "" }), planner.RuleApproach},
+		"outside the project":         {edit(func(x *think.ProposedTask) { x.Targets = []string{"../x"} }), planner.RuleTargetOutside},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := planned(t)
@@ -336,11 +336,11 @@ func TestAReplacementThatMissesAGateStaysADraft(t *testing.T) {
 func TestAnAnswerThatCanNotBeReadIsAskedForAgain(t *testing.T) {
 	w := planned(t)
 	w.blocks("a", "coder-1")
-	w.Plan.Wake = func(in backend.WakeInput) (backend.WakeAnswer, error) {
+	w.Plan.Wake = func(in think.WakeInput) (think.WakeAnswer, error) {
 		if in.Refused == "" {
-			return backend.WakeAnswer{}, &backend.UnusableError{Role: "planner-wake", Model: "m", Why: "it is empty"}
+			return think.WakeAnswer{}, &think.UnusableError{Role: "planner-wake", Model: "m", Why: "it is empty"}
 		}
-		return backend.WakeAnswer{Answer: backend.AnswerUnblock, Reason: "five times"}, nil
+		return think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "five times"}, nil
 	}
 	w.step()
 	if !strings.Contains(w.Plan.Woken[1].Refused, "it is empty") || w.slot("a").Status != blackboard.Unclaimed {
@@ -378,7 +378,7 @@ func TestAPlannerWithNothingToAnswerAsksNobody(t *testing.T) {
 func TestAnAnswerThatComesTooLateIsNotSaid(t *testing.T) {
 	w := planned(t)
 	w.blocks("a", "coder-1")
-	w.Plan.Wake = func(backend.WakeInput) (backend.WakeAnswer, error) {
+	w.Plan.Wake = func(think.WakeInput) (think.WakeAnswer, error) {
 		a := w.slot("a")
 		w.about(a.ID, message.Human, "human-1", 0, message.Unblocked{Task: a.ID, Reason: "five times"})
 		return rescope(coded("a")), nil

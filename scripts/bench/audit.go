@@ -10,7 +10,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/roles/auditor"
-	"orch/roles/config"
+	"orch/roles/run/config"
 )
 
 // measureAudit reads a long log as the auditor does, and a longer one: how fast,

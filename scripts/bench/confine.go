@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"orch/roles/confine"
-	"orch/roles/process"
+	"orch/roles/act/confine"
+	"orch/roles/act/process"
 )
 
 // measureConfine compares a command that a step would start confined with the

@@ -12,7 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"orch/roles/backend/fakemodel"
+	"orch/roles/think/fakemodel"
 )
 
 func main() {

@@ -40,7 +40,7 @@ import (
 	"syscall"
 
 	"orch/blackboard/message"
-	"orch/roles/socket"
+	"orch/roles/run/socket"
 )
 
 // request is what is read of what a role is asked.

@@ -1,0 +1,168 @@
+package steptest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"orch/blackboard/message"
+	"orch/roles/act/tool"
+	"orch/roles/act/tool/gate"
+	"orch/roles/think"
+)
+
+// Perceiver answers with what it is told to, and remembers what it was asked.
+type Perceiver struct {
+	Say   func(think.PerceiveInput) (think.Perception, error) // nil repeats the words
+	Asked []think.PerceiveInput
+}
+
+// Perceive implements think.Perceiver.
+func (p *Perceiver) Perceive(_ context.Context, in think.PerceiveInput) (think.Perception, error) {
+	p.Asked = append(p.Asked, in)
+	if p.Say == nil {
+		return think.Perception{Intent: in.Input.Text}, nil
+	}
+	return p.Say(in)
+}
+
+// Planner proposes what it is told to, and remembers what it was asked.
+type Planner struct {
+	Pairs   []message.Pair
+	Propose func(think.PlanInput) (think.Proposal, error)
+	Wake    func(think.WakeInput) (think.WakeAnswer, error) // nil fails
+	Asked   []think.PlanInput
+	Woken   []think.WakeInput
+}
+
+// Answer implements think.Waker.
+func (p *Planner) Answer(_ context.Context, in think.WakeInput) (think.WakeAnswer, error) {
+	p.Woken = append(p.Woken, in)
+	if p.Wake == nil {
+		return think.WakeAnswer{}, errors.New("nobody said what to answer")
+	}
+	return p.Wake(in)
+}
+
+// Candidates implements think.Planner.
+func (p *Planner) Candidates(context.Context, think.PlanInput) ([]message.Pair, error) {
+	return p.Pairs, nil
+}
+
+// Plan implements think.Planner.
+func (p *Planner) Plan(_ context.Context, in think.PlanInput) (think.Proposal, error) {
+	p.Asked = append(p.Asked, in)
+	return p.Propose(in)
+}
+
+// Executor does what it is told to, and remembers what it was asked.
+type Executor struct {
+	Act   func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) // nil completes
+	Asked []think.ExecuteInput
+}
+
+// Execute implements think.Executor.
+func (x *Executor) Execute(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
+	x.Asked = append(x.Asked, in)
+	if x.Act == nil {
+		return think.Execution{Status: message.Completed, Output: "done by " + in.Task.Approach}, nil
+	}
+	return x.Act(ctx, in, tools)
+}
+
+// Judge judges as it is told to, and remembers what it was asked.
+type Judge struct {
+	Say   func(think.JudgeInput) (think.Judgement, error) // nil passes with evidence
+	Asked []think.JudgeInput
+}
+
+// Judge implements think.Judge.
+func (j *Judge) Judge(_ context.Context, in think.JudgeInput) (think.Judgement, error) {
+	j.Asked = append(j.Asked, in)
+	if j.Say == nil {
+		return think.Judgement{Pass: true, Evidence: "it is there"}, nil
+	}
+	return j.Say(in)
+}
+
+// Box runs shell commands by looking them up. A command it does not know
+// succeeds without output. Commands that begin with "read" are idempotent.
+type Box struct {
+	mu      sync.Mutex
+	Results map[string]tool.Result
+	During  func(command string) // called while a command runs
+	Ran     []string
+	Permits bool // every permission is given
+}
+
+// Command is the shell command of a call.
+func Command(c tool.Call) string {
+	var in tool.ShellInput
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return string(c.Input)
+	}
+	return in.Command
+}
+
+// Do implements step.Box.
+func (b *Box) Do(_ context.Context, c tool.Call) tool.Result {
+	command := Command(c)
+	b.mu.Lock()
+	b.Ran = append(b.Ran, command)
+	b.mu.Unlock()
+	if b.During != nil {
+		b.During(command)
+	}
+	r := b.Results[command]
+	if r.Head == "" && r.Tail == "" {
+		r.Head, r.Tail = string(r.Output), string(r.Output)
+	}
+	return r
+}
+
+// Idempotent implements step.Box.
+func (b *Box) Idempotent(c tool.Call) bool { return strings.HasPrefix(Command(c), "read") }
+
+// May implements step.Box: everything passes but what begins with rm.
+func (b *Box) May(c tool.Call) bool { return !strings.HasPrefix(Command(c), "rm ") }
+
+// Target implements step.Box.
+func (b *Box) Target(c tool.Call) (approach, target string) {
+	program, _, _ := strings.Cut(Command(c), " ")
+	return "shell:" + program, Command(c)
+}
+
+// Permit implements step.Box.
+func (b *Box) Permit(action gate.Action, target, why string) *tool.Denial {
+	if b.Permits {
+		return nil
+	}
+	needs := gate.NewRule("", action, target)
+	return &tool.Denial{Kind: tool.DeniedGate, Reason: why, Hint: "orch allow " + needs.ID, Needs: needs}
+}
+
+// Answer is an Act that says the same each time and calls nothing.
+func Answer(done think.Execution) func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
+	return func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
+		return done, nil
+	}
+}
+
+// Call is an Act that runs shell commands one after the other, and completes
+// if none of them failed.
+func Call(commands ...string) func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
+	return func(ctx context.Context, _ think.ExecuteInput, tools think.Tools) (think.Execution, error) {
+		for _, command := range commands {
+			r, err := tools.Do(ctx, string(tool.Shell), Shell(command))
+			if err != nil {
+				return think.Execution{}, err
+			}
+			if r.Exit != 0 || r.Denied != "" {
+				return think.Execution{Status: message.Failed, Reason: command + " failed"}, nil
+			}
+		}
+		return think.Execution{Status: message.Completed, Output: "done"}, nil
+	}
+}

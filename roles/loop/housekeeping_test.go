@@ -1,0 +1,204 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+)
+
+var (
+	deadHolder = message.Process{PID: 10, Boot: "boot"}
+	deadStep   = message.Process{PID: 11, Boot: "boot"}
+	living     = message.Process{PID: 12, Boot: "boot"}
+)
+
+func alive(p message.Process) bool { return p == living }
+
+// chores renders what is to be appended at a moment.
+func chores(t *testing.T, b *board, p Policy, atMS, awakeMS int64) string {
+	t.Helper()
+	var out []string
+	for _, m := range Housekeeping(b, p, alive, after(atMS), awakeMS) {
+		if err := message.Route(m.Type(), m.From, m.To); err != nil {
+			t.Errorf("nobody may say that: %v", err)
+		}
+		out = append(out, fmt.Sprintf("%s/%s", m.Type(), m.Subject))
+	}
+	return strings.Join(out, " ")
+}
+
+func running(role message.Role, subject string, holder message.Process) blackboard.Activation {
+	return blackboard.Activation{
+		ActivationKey: blackboard.ActivationKey{Role: role, Subject: subject, Cause: "c"}, Goal: "g",
+		Agent: message.AgentID(role) + "-1", Holder: holder, Started: ref("started", 20),
+	}
+}
+
+func TestHousekeepingClosesOnlyWhatIsDead(t *testing.T) {
+	held := task("a", blackboard.Claimed)
+	held.Agent, held.Fence, held.Lease = "executor-1", 3, message.Lease{Boot: "boot", AwakeMS: 9_000}
+	registered := func(p message.Process, seq uint64) []blackboard.Agent {
+		return []blackboard.Agent{{ID: "executor-1", Process: p, Since: ref("r", seq)}}
+	}
+	stepped := held
+	stepped.Step = deadStep
+	draft := task("d", blackboard.Draft)
+	byHand := task("h", blackboard.Draft)
+	byHand.PlanID = ""
+	for name, c := range map[string]struct {
+		b    board
+		want string
+	}{
+		"supervisor and step dead": {
+			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}},
+			"LeaseLapsed/a StepEnded/a",
+		},
+		"supervisor alive": {
+			board{activations: []blackboard.Activation{running(message.Executor, "a", living)}, tasks: []blackboard.Task{held}}, "",
+		},
+		"supervisor dead, step alive": {
+			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}, agents: registered(living, 21)}, "",
+		},
+		"an older process with the agent's name does not count": {
+			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}, agents: registered(living, 19)},
+			"LeaseLapsed/a StepEnded/a",
+		},
+		"both registered and dead": {
+			board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{stepped}, agents: registered(deadStep, 21)},
+			"LeaseLapsed/a StepEnded/a Deregistered/executor-1",
+		},
+		"a claim whose step was closed before": {board{tasks: []blackboard.Task{stepped}}, "LeaseLapsed/a"},
+		"a claim of a task that its agent's step is not about": {
+			board{activations: []blackboard.Activation{running(message.Executor, "b", living)}, tasks: []blackboard.Task{stepped}}, "LeaseLapsed/a",
+		},
+		"a claim by hand":          {board{tasks: []blackboard.Task{held}}, ""},
+		"drafts of a dead planner": {board{tasks: []blackboard.Task{draft, byHand}}, "DraftVoided/d"},
+		"drafts of a planner found dead now": {
+			board{activations: []blackboard.Activation{running(message.Planner, "g", deadHolder)}, tasks: []blackboard.Task{draft}},
+			"StepEnded/g DraftVoided/d",
+		},
+		"drafts of a living planner": {
+			board{activations: []blackboard.Activation{running(message.Planner, "g", living)}, tasks: []blackboard.Task{draft}}, "",
+		},
+		"a person's terminal has no process": {board{agents: []blackboard.Agent{{ID: "human-1"}}}, ""},
+	} {
+		if got := chores(t, &c.b, testPolicy, 5_000, 8_999); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A laptop asleep for an hour: the wall clock jumps, awake time does not.
+func TestSleepTakesNothing(t *testing.T) {
+	held := task("a", blackboard.Claimed)
+	held.Agent, held.Lease = "coder-1", message.Lease{Boot: "boot", AwakeMS: 9_000, ExpiresAt: after(4_000)}
+	b := &board{tasks: []blackboard.Task{held}}
+	if got := chores(t, b, testPolicy, 3_600_000, 8_999); got != "" {
+		t.Errorf("an hour of sleep took %q", got)
+	}
+	if got := chores(t, b, testPolicy, 5_000, 9_000); got != "LeaseLapsed/a" {
+		t.Errorf("a spent lease: %q", got)
+	}
+	rebooted := testPolicy
+	rebooted.Boot = "another"
+	if got := chores(t, b, rebooted, 3_999, 99_000); got != "" {
+		t.Errorf("after a reboot the wall clock decides: %q", got)
+	}
+	if got := chores(t, b, rebooted, 4_000, 0); got != "LeaseLapsed/a" {
+		t.Errorf("after a reboot and the lease: %q", got)
+	}
+}
+
+func TestALivingProcessKeepsItsTaskBeyondItsLease(t *testing.T) {
+	held := task("a", blackboard.Claimed)
+	held.Agent, held.Step, held.Lease = "executor-1", living, message.Lease{Boot: "boot", AwakeMS: 1}
+	b := &board{tasks: []blackboard.Task{held}}
+	if got := chores(t, b, testPolicy, 3_600_000, 3_600_000); got != "" {
+		t.Errorf("taken from a living process: %q", got)
+	}
+}
+
+func TestSilentMemoryIsTimedOut(t *testing.T) {
+	g := perceived()
+	g.Calibration = blackboard.Calibration{Cause: "spec", Query: &message.MemoryQuery{}, Asked: ref("asked", 3)}
+	b := &board{goals: []blackboard.Goal{g}}
+	if got := chores(t, b, testPolicy, 1_999, 0); got != "" {
+		t.Errorf("too early: %q", got)
+	}
+	if got := chores(t, b, testPolicy, 2_000, 0); got != "MemoryTimeout/g" {
+		t.Errorf("after 2 s: %q", got)
+	}
+	alone := testPolicy
+	alone.MemoryResident = false
+	msgs := Housekeeping(b, alone, alive, t0, 0)
+	if len(msgs) != 1 || !strings.Contains(msgs[0].Body.(message.MemoryTimeout).Reason, "no memory resident") {
+		t.Errorf("without a memory the planner waits: %v", msgs)
+	}
+}
+
+func TestUnattendedQuestionsAreAnsweredEmpty(t *testing.T) {
+	g := blackboard.Goal{
+		ID: "g", Status: blackboard.GoalSuspended, Suspended: &blackboard.Suspension{Why: blackboard.WhyClarification},
+		Clarify: blackboard.Clarification{Round: 1, Questions: []string{"which?"}, Asked: ref("q", 2)},
+	}
+	b := &board{goals: []blackboard.Goal{g}}
+	if got := chores(t, b, testPolicy, 0, 0); got != "" {
+		t.Errorf("somebody is there, and is not asked: %q", got)
+	}
+	alone := testPolicy
+	alone.Terminal = false
+	if got := chores(t, b, alone, 0, 0); got != "ClarificationAnswer/g" {
+		t.Errorf("nobody is there: %q", got)
+	}
+	b.goals[0].Suspended.Why = blackboard.WhyCheckpoint
+	if got := chores(t, b, alone, 0, 0); got != "" {
+		t.Errorf("another suspension was lifted: %q", got)
+	}
+}
+
+func TestCapSuspendsOnceNothingRuns(t *testing.T) {
+	g := perceived()
+	g.Cost = 1
+	p := testPolicy
+	p.Caps.Goal = 1
+	b := &board{goals: []blackboard.Goal{g}}
+	if got := chores(t, b, p, 0, 0); got != "BudgetReached/g" {
+		t.Errorf("at the cap: %q", got)
+	}
+	b.goals[0].Running = 1
+	if got := chores(t, b, p, 0, 0); got != "" {
+		t.Errorf("while a step runs: %q", got)
+	}
+	b.goals[0].Running, b.goals[0].PlanCause = 0, blackboard.Ref{}
+	if got := chores(t, b, p, 0, 0); got != "" {
+		t.Errorf("while only the controller, which is free, has to speak: %q", got)
+	}
+}
+
+func TestAStepThatFailsTooOftenIsShown(t *testing.T) {
+	key := blackboard.ActivationKey{Role: message.Planner, Subject: "g", Cause: "spec"}
+	for name, c := range map[string]struct {
+		last blackboard.Activation
+		want string
+	}{
+		"twice":              {was(key, message.EndCrash, 2, 0), ""},
+		"three times":        {was(key, message.EndCrash, 3, 0), "CheckpointReached/g"},
+		"killed for ever":    {was(key, message.EndKilled, 0, 5), "CheckpointReached/g"},
+		"done and no effect": {was(key, message.EndDone, 0, 0), "CheckpointReached/g"},
+	} {
+		c.last.Detail = "openai:m: unreachable"
+		b := &board{goals: []blackboard.Goal{perceived()}, activations: []blackboard.Activation{c.last}}
+		if got := chores(t, b, testPolicy, 0, 0); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		for _, m := range Housekeeping(b, testPolicy, alive, t0, 0) {
+			body := m.Body.(message.CheckpointReached)
+			if !strings.Contains(body.Reason, "orch retry g") || !strings.Contains(body.Reason, c.last.Detail) || m.Goal != "g" {
+				t.Errorf("%s: %+v does not say what to do", name, m)
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+
+	"orch/blackboard/message"
+)
+
+// Tier says how well a role must be able to reason. Higher is better.
+type Tier int
+
+// The tiers. Arithmetic roles never ask a model.
+const (
+	Arithmetic Tier = 0
+	Tier1      Tier = 1
+	Tier2      Tier = 2
+)
+
+// Contract is what one role is, in data.
+type Contract struct {
+	Role       message.Role
+	Activation string         // when it is activated, for people
+	Reads      []string       // what of the board it may look at
+	Emits      []message.Type // what it may say; a subset of the routing table
+	Speaks     []message.Role // the names it says it under
+	Tier       Tier
+	AtLeast    message.Role // the role whose tier it must reach; empty for none
+	Resident   bool         // stays up and follows the log
+	Holds      bool         // works on a task it has claimed
+}
+
+// contracts is in the order in which due activations are started: what a goal
+// waits for as a whole comes before its tasks, and reviews before new work.
+var contracts = []Contract{
+	{
+		Role: message.Perceiver, Tier: Tier1,
+		Activation: "a UserInput has no TaskSpec, or a ClarificationAnswer came",
+		Reads:      []string{"UserInput", "ClarificationAnswer", "values.md"},
+		Emits:      []message.Type{"TaskSpec", "ClarificationQuestion"},
+		Speaks:     []message.Role{message.Perceiver},
+	},
+	{
+		Role: message.Planner, Tier: Tier2,
+		Activation: "a TaskSpec has no plan, or a PlanDirective or PlanRejected is unanswered: first the memory is asked, then the plan is made; in profile code also a blocked task, a second integration failure, an immediate discovery, a system_ambiguity",
+		Reads:      []string{"TaskSpec", "PlanDirective", "PlanRejected", "MemoryAnswer", "MemoryTimeout", "SubTaskOutcome", "Blocked", "IntegrationFailed", "Discovery", "Anomaly", "values.md"},
+		Emits: []message.Type{"MemoryQuery", "SubTask", "DispatchManifest", "PlanRejected", "TaskGated",
+			"Rescoped", "Abandoned", "Unblocked", "Triaged", "Anomaly"},
+		Speaks: []message.Role{message.Planner, message.PlanValidator},
+	},
+	{
+		Role: message.MetaValidator, Tier: Tier2, AtLeast: message.Planner,
+		Activation: "fan-in is complete: no task of the plan is claimable, running or in review",
+		Reads:      []string{"DispatchManifest", "SubTaskOutcome", "TaskSpec", "the workspace, through checks", "values.md"},
+		Emits:      []message.Type{"ReplanRequest", "OutcomeSummary"},
+		Speaks:     []message.Role{message.MetaValidator},
+	},
+	{
+		Role: message.AgentValidator, Tier: Tier1,
+		Activation: "a task is READY_FOR_REVIEW",
+		Reads:      []string{"SubTask", "ExecutionResult", "ToolCall", "the workspace, through checks", "values.md"},
+		Emits:      []message.Type{"CorrectionSignal", "SubTaskOutcome"},
+		Speaks:     []message.Role{message.AgentValidator},
+	},
+	{
+		Role: message.CodeReviewer, Tier: Tier2,
+		Activation: "a coder's task is READY_FOR_REVIEW and nobody reviews it",
+		Reads:      []string{"SubTask", "ReviewRequested", "earlier ReviewVerdicts", "the spec as it is on integration", "a read-only checkout of the submitted commit"},
+		Emits:      []message.Type{"ReviewClaimed", "ReviewReleased", "ReviewVerdict", "Blocked", "Anomaly", "LeaseExtended", "LateResult", "ApprovalRequest"},
+		Speaks:     []message.Role{message.CodeReviewer},
+	},
+	{
+		Role: message.Executor, Tier: Tier1, Holds: true,
+		Activation: "a task is claimable",
+		Reads:      []string{"SubTask", "CorrectionSignal", "outputs of lower sequences", "the workspace", "values.md"},
+		Emits:      []message.Type{"ToolStarted", "ToolCall", "ExecutionResult", "ApprovalRequest", "CheckpointReached", "LateResult", "LeaseExtended"},
+		Speaks:     []message.Role{message.Executor},
+	},
+	{
+		Role: message.Coder, Tier: Tier1, Holds: true,
+		Activation: "a coder's task is claimable",
+		Reads:      []string{"SubTask", "ReviewVerdict", "Handoff", "IntegrationFailed", "answers to blocks", "the spec", "its own worktree", "values.md"},
+		Emits:      []message.Type{"ReviewRequested", "Blocked", "Handoff", "Anomaly", "Discovery", "CheckpointReached", "ApprovalRequest", "LateResult", "LeaseExtended"},
+		Speaks:     []message.Role{message.Coder},
+	},
+	{
+		Role: message.GGS, Tier: Arithmetic, Resident: true,
+		Activation: "a ReplanRequest, an OutcomeSummary or a third PlanRejected is unanswered and the step that said it has ended, or a GiveUp is",
+		Reads:      []string{"ReplanRequest", "OutcomeSummary", "PlanRejected", "GiveUp", "StepEnded", "its own earlier messages"},
+		Emits:      []message.Type{"Megram", "PlanDirective", "FinalResult", "NegativeFeedback"},
+		Speaks:     []message.Role{message.GGS},
+	},
+	{
+		Role: message.Memory, Tier: Tier1, Resident: true,
+		Activation: "a Megram, MemoryQuery or DreamRequest came",
+		Reads:      []string{"Megram", "MemoryFact", "MemoryForget", "NegativeFeedback", "MemoryQuery", "DreamRequest"},
+		Emits:      []message.Type{"MemoryAnswer", "Megram", "DreamReport", "MemoryRebuilt"},
+		Speaks:     []message.Role{message.Memory},
+	},
+	{
+		Role: message.Auditor, Tier: Arithmetic, Resident: true,
+		Activation: "every message",
+		Reads:      []string{"the log"},
+		Emits:      []message.Type{},
+		Speaks:     []message.Role{message.Auditor},
+	},
+}
+
+// Contracts lists the roles of the loop in the order in which they are started.
+func Contracts() []Contract { return slices.Clone(contracts) }
+
+// ContractOf finds a role's contract.
+func ContractOf(role message.Role) (Contract, bool) {
+	i := slices.IndexFunc(contracts, func(c Contract) bool { return c.Role == role })
+	if i < 0 {
+		return Contract{}, false
+	}
+	return contracts[i], true
+}
+
+// Holds tells whether the role works on a task it has claimed.
+func Holds(role message.Role) bool {
+	c, _ := ContractOf(role)
+	return c.Holds
+}
+
+// TierError says that a role would judge what a better thinker made.
+type TierError struct {
+	Role    message.Role
+	Has     int
+	Other   message.Role
+	OtherIs int
+}
+
+func (e *TierError) Error() string {
+	return fmt.Sprintf("the %s thinks at tier %d, below the %s's tier %d", e.Role, e.Has, e.Other, e.OtherIs)
+}
+
+// Hint names what to change.
+func (e *TierError) Hint() string {
+	return fmt.Sprintf("set models.%s.tier in .orch/config.yaml to at least %d, with a model that deserves it", e.Role, e.OtherIs)
+}
+
+// CheckTiers refuses an assignment in which a role is weaker than the one it
+// checks. Roles that are code are left out of tiers: they are exempt.
+func CheckTiers(tiers map[message.Role]int) error {
+	for _, c := range contracts {
+		has, ok := tiers[c.Role]
+		other, judged := tiers[c.AtLeast]
+		if c.AtLeast != "" && ok && judged && has < other {
+			return &TierError{Role: c.Role, Has: has, Other: c.AtLeast, OtherIs: other}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package loop
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
+)
+
+var _ Ledger = (*blackboard.State)(nil)
+
+func TestContractsAreWithinTheRoutingTable(t *testing.T) {
+	for _, c := range Contracts() {
+		for _, typ := range c.Emits {
+			may := slices.ContainsFunc(c.Speaks, func(r message.Role) bool { return message.Route(typ, r, message.DefaultTo(typ)) == nil })
+			if !may {
+				t.Errorf("%s: %s is not in the routing table for %v", c.Role, typ, c.Speaks)
+			}
+		}
+	}
+}
+
+// What one role alone may say must be in its contract, or nobody would say it.
+func TestContractsAreComplete(t *testing.T) {
+	later := []message.Type{"NegativeFeedback"}
+	for _, e := range message.Catalogue() {
+		if len(e.From) != 1 || slices.Contains(later, e.Type) {
+			continue
+		}
+		for _, c := range Contracts() {
+			if slices.Contains(c.Speaks, e.From[0]) && !slices.Contains(c.Emits, e.Type) {
+				t.Errorf("only %s may say %s, and its contract does not list it", e.From[0], e.Type)
+			}
+		}
+	}
+}
+
+func TestInvariant_OnlyOneRoleOrdersAndOnlyOneEnds(t *testing.T) {
+	for typ, want := range map[message.Type]message.Role{"PlanDirective": message.GGS, "FinalResult": message.GGS, "ReplanRequest": message.MetaValidator, "Megram": message.GGS} {
+		for _, c := range Contracts() {
+			says := slices.Contains(c.Emits, typ)
+			if says && c.Role != want && !(typ == "Megram" && c.Role == message.Memory) {
+				t.Errorf("%s may say %s", c.Role, typ)
+			}
+			if !says && c.Role == want {
+				t.Errorf("%s may not say %s", c.Role, typ)
+			}
+		}
+	}
+}
+
+func TestInvariant_MetaValidatorTierAtLeastPlanner(t *testing.T) {
+	for _, c := range []struct {
+		planner, meta int
+		ok            bool
+	}{{2, 2, true}, {2, 3, true}, {3, 2, false}, {1, 1, true}} {
+		err := CheckTiers(map[message.Role]int{message.Planner: c.planner, message.MetaValidator: c.meta})
+		var low *TierError
+		if (err == nil) != c.ok || err != nil && !errors.As(err, &low) {
+			t.Errorf("planner %d, meta-validator %d: %v", c.planner, c.meta, err)
+		}
+	}
+	if err := CheckTiers(map[message.Role]int{message.Planner: 3}); err != nil {
+		t.Errorf("a role that is code has no tier: %v", err)
+	}
+}
+
+func TestOnlyWhoDoesTheWorkHoldsTasks(t *testing.T) {
+	for _, c := range Contracts() {
+		if Holds(c.Role) != (c.Role == message.Executor || c.Role == message.Coder) {
+			t.Errorf("%s holds: %v", c.Role, Holds(c.Role))
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for in, want := range map[string]string{
+		"Make the tests pass, please": "make_the_tests",
+		"db migration":                "db_migration",
+		"修复所有失败的测试用例并提交":              "修复所有失败的测试用例并",
+		"Überprüfe die Ödnis jetzt":   "überprüfe_die_ödnis",
+		"!!!":                         "",
+		"日本語 の テスト":                   "日本語のテスト",
+	} {
+		if got := Slug(in); got != want {
+			t.Errorf("Slug(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if IntentSpace("中文一") == IntentSpace("中文二") {
+		t.Error("two intents share a space")
+	}
+	if GoalSlug("!!!") != "goal" {
+		t.Error("a goal without a name")
+	}
+}
+
+func TestFactSpace(t *testing.T) {
+	if got := FactSpace("  Always use\tYARN: never npm "); got != "fact:always_use_yarn:_never_npm" {
+		t.Errorf("got %q", got)
+	}
+	long := strings.Repeat("wörter ", 40)
+	a, b := FactSpace(long+"a"), FactSpace(long+"b")
+	if a == b || len(a) > len("fact:")+factSpaceBytes+20 || !utf8.ValidString(a) {
+		t.Errorf("long facts: %q and %q", a, b)
+	}
+	if FactSpace("immer Garn") == FactSpace("总是用纱线") || FactSpace("总是用纱线") == FactSpace("总是用棉线") {
+		t.Error("different facts share a space")
+	}
+}

@@ -1,0 +1,86 @@
+package choose
+
+import (
+	"fmt"
+
+	"orch/blackboard/message"
+	"orch/roles/run/config"
+)
+
+// Tiers says how well each role thinks that does not think with code alone. An
+// entry without a tier counts as tier 1.
+func Tiers(cfg config.Config, in message.UserInput, all []message.Role) map[message.Role]int {
+	tiers := map[message.Role]int{}
+	for _, role := range all {
+		if chain := Chain(cfg, in, role); len(chain) > 0 {
+			tiers[role] = max(1, chain[0].Tier)
+		}
+	}
+	return tiers
+}
+
+// Error says what is wrong with a choice, and what mends it.
+type Error struct{ What, Do string }
+
+func (e *Error) Error() string { return e.What }
+
+// Hint names what a person can do.
+func (e *Error) Hint() string { return e.Do }
+
+// CheckOthers refuses a second opinion by the model that gave the first: the
+// crosscheck must not think with what the validator thinks with.
+func CheckOthers(cfg config.Config, in message.UserInput) error {
+	if _, own := cfg.Models[string(message.Crosscheck)]; !own {
+		return nil
+	}
+	second := Chain(cfg, in, message.Crosscheck)
+	for _, first := range []message.Role{message.Validator, message.CodeReviewer} {
+		chain := Chain(cfg, in, first)
+		if len(chain) > 0 && len(second) > 0 && same(chain[0], second[0]) {
+			return &Error{What: fmt.Sprintf("the crosscheck thinks with %s, as the %s it checks", second[0].Title(), first),
+				Do: "give models.crosscheck another model in .orch/config.yaml"}
+		}
+	}
+	return nil
+}
+
+// PlanReviewer is the entry of whoever looks at the plans of a coding goal.
+const PlanReviewer message.Role = "plan-reviewer"
+
+// CheckPlanReviewer refuses a plan review by nobody, or by the model that made
+// the plan.
+func CheckPlanReviewer(cfg config.Config, in message.UserInput) error {
+	if cfg.Code.PlanReview != "model" {
+		return nil
+	}
+	const do = "give models.plan-reviewer a model of its own in .orch/config.yaml, or set code.plan_review to none or human"
+	first, second := Chain(cfg, in, message.Planner), Chain(cfg, in, PlanReviewer)
+	switch {
+	case len(second) == 0:
+		return &Error{What: "code.plan_review is model, and nothing is configured to be the plan-reviewer", Do: do}
+	case len(first) > 0 && same(first[0], second[0]):
+		return &Error{What: fmt.Sprintf("the plan-reviewer thinks with %s, as the planner it checks", second[0].Title()), Do: do}
+	}
+	return nil
+}
+
+func same(a, b Entry) bool {
+	return a.Backend == b.Backend && a.Model.Name == b.Model.Name && a.BaseURL() == b.BaseURL() &&
+		a.Options[OptionPreset] == b.Options[OptionPreset] && a.Options[OptionCommand] == b.Options[OptionCommand]
+}
+
+// Unpriceable lists the entries of the roles whose cost will not be known, so
+// that no cap can be kept on them.
+func Unpriceable(cfg config.Config, in message.UserInput, all []message.Role) []Entry {
+	var out []Entry
+	seen := map[string]bool{}
+	for _, role := range all {
+		for _, e := range Chain(cfg, in, role) {
+			if !seen[e.Name] && !Priceable(cfg, e) {
+				out = append(out, e)
+			}
+			seen[e.Name] = true
+		}
+	}
+	return out
+}

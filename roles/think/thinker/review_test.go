@@ -1,0 +1,83 @@
+package thinker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"orch/blackboard/message"
+	"orch/roles/think"
+)
+
+func reviewed() think.ReviewInput {
+	return think.ReviewInput{Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Dir: "/tree/x", Diff: "+ retry()", Spec: "It retries.",
+		Task: message.SubTask{ID: "t", Intent: "Retry calls", SpecRef: "spec.md", DoneWhen: "a 429 is tried again", SuccessCriteria: []message.Criterion{
+			{ID: "checked", Criterion: "go test passes", Check: []byte(`{"run":{"command":"go test"}}`)}, {ID: "done_when", Criterion: "a 429 is tried again", Required: true}}},
+		Checks:   []message.Verdict{{CriterionID: "checked", Verdict: message.Pass, Criterion: "go test passes", Evidence: "exit 0"}},
+		Findings: []think.CodeFinding{{File: "api_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added", Sure: true}},
+		Pending:  []message.Blocker{{File: "api.go", Line: 12, Defect: "it never stops", Fix: "stop after five"}}}
+}
+
+const resolved = `"prior_feedback":[{"what":"api.go:12: it never stops","state":"RESOLVED"}]`
+
+func TestAPlainModelReviews(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   string // approved, verdict on done_when, blockers, accepted
+		missed string // what is sent back; empty when it is taken at once
+	}{
+		"approved": {`{"decision":"approved","blockers":[],"verdicts":[{"id":"done_when","pass":true,"evidence":"TestRetry"}],"accepted_findings":["api_test.go:4"],` + resolved + `}`,
+			"true pass [] [api_test.go:4]", ""},
+		"rejected": {`{"decision":"rejected","blockers":[{"file":"api.go","line":0,"defect":"no wait","fix":"wait"}],` + resolved + `}`,
+			"false fail [api.go:1: no wait] []", ""},
+		"nothing on a criterion": {`{"decision":"approved","blockers":[],` + resolved + `}`, "", `none on criterion "done_when"`},
+		"nothing on a blocker":   {`{"decision":"approved","blockers":[],"verdicts":[{"id":"done_when","pass":true,"evidence":"x"}]}`, "", "what became of"},
+		"rejects without a why":  {`{"decision":"rejected","blockers":[],` + resolved + `}`, "", "blockers"},
+		"approves with a why":    {`{"decision":"approved","blockers":[{"file":"a","line":1,"defect":"d","fix":"f"}],` + resolved + `}`, "", "blockers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			th, s := thinker(t, said1(c.answer), said1(c.answer))
+			got, err := th.Review(context.Background(), reviewed())
+			text := s.Asked()[0].Turns[0].Text
+			for _, shown := range []string{"+ retry()", "It retries.", "a 429 is tried again", "exit 0", "t.Skip was added", "it never stops", "no other file"} {
+				if !strings.Contains(text, shown) {
+					t.Errorf("it was not shown %q", shown)
+				}
+			}
+			if c.missed != "" {
+				var unusable *think.UnusableError
+				if !errors.As(err, &unusable) || !strings.Contains(unusable.Why, c.missed) || len(s.Asked()) != 2 {
+					t.Fatalf("%v after %d questions", err, len(s.Asked()))
+				}
+				return
+			}
+			if err != nil || len(got.Checks) != 1 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			var names []string
+			for _, b := range got.Blockers {
+				names = append(names, b.Name())
+			}
+			if have := fmt.Sprint(got.Approved, " ", got.Checks[0].Verdict, " ", names, " ", got.Accepted); have != c.want {
+				t.Errorf("%s, want %s", have, c.want)
+			}
+		})
+	}
+}
+
+// What a model can not be shown whole it can not approve: the change goes back
+// to be made smaller, and nobody is asked.
+func TestAChangeThatDoesNotFitGoesBack(t *testing.T) {
+	th, s := thinker(t)
+	in := reviewed()
+	in.Diff = strings.Repeat("+ a line of code\n", 20_000)
+	got, err := th.Review(context.Background(), in)
+	if err != nil || got.Approved || len(got.Blockers) != 1 || !strings.Contains(got.Blockers[0].Defect, "too large") || len(s.Asked()) != 0 {
+		t.Errorf("%+v, %v, asked %d", got, err, len(s.Asked()))
+	}
+	if len(got.Feedback) != 1 || got.Feedback[0].State != message.StillPresent {
+		t.Errorf("feedback: %+v", got.Feedback)
+	}
+}
