@@ -87,9 +87,15 @@ func (r appendRules) check(s *State) error {
 
 // logViolation appends what the board itself has to say about a refused message.
 func (b *Board) logViolation(ctx context.Context, e *BoundaryError) error {
+	return b.RecordViolation(ctx, e.Violation)
+}
+
+// RecordViolation appends what the board itself has to say about something that
+// was refused before it became a message: a stranger at a step's socket.
+func (b *Board) RecordViolation(ctx context.Context, v message.BoundaryViolation) error {
 	_, err := b.append(ctx, func(*State) (message.Message, error) {
 		return message.Message{
-			From: message.Board, To: message.Auditor, Subject: e.Violation.Subject, Agent: b.opts.Identity.Agent, Body: e.Violation,
+			From: message.Board, To: message.Auditor, Subject: v.Subject, Agent: b.opts.Identity.Agent, Door: message.DoorBoard, Body: v,
 		}, nil
 	})
 	if err != nil {
@@ -151,7 +157,7 @@ func (b *Board) prepare(t journal.Tail, m *message.Message, draft func(*State) (
 	return journal.Draft{
 		TS: m.TS, ID: string(m.ID), From: string(m.From), To: string(m.To), Type: string(m.Type()),
 		Goal: string(m.Goal), Subject: m.Subject, Cause: string(m.Cause), Agent: string(m.Agent),
-		Fence: uint64(m.Fence), Payload: payload,
+		Fence: uint64(m.Fence), Door: string(m.Door), Payload: payload,
 	}, nil
 }
 

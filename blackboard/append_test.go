@@ -17,7 +17,7 @@ import (
 func TestAppendIsSeenEverywhere(t *testing.T) {
 	root := t.TempDir()
 	a := mustInit(t, root, personOptions)
-	b := mustOpen(t, root, boardOptions("executor-1", message.Executor))
+	b := mustOpen(t, root, boardOptions("executor-1", message.Supervisor))
 	added := mustAppend(t, a, batch(0, 3))
 	if added.Seq != 2 || added.From != message.Human || added.To != message.All || added.Agent != "human-1" || added.ID == "" || added.TS.IsZero() {
 		t.Errorf("appended %+v", added)

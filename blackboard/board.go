@@ -109,7 +109,7 @@ func Init(root string, o Options) (*Board, error) {
 		return nil, err
 	}
 	log, err := journal.Create(context.Background(), b.dir, b.journalOptions(), journal.Draft{
-		From: string(message.Board), To: string(message.All), Type: string(genesis.Type()), Payload: payload,
+		From: string(message.Board), To: string(message.All), Type: string(genesis.Type()), Door: string(message.DoorBoard), Payload: payload,
 	})
 	if err == nil {
 		err = log.Close()
@@ -193,7 +193,7 @@ func (b *Board) repaired(t journal.Torn) journal.Draft {
 	}
 	return journal.Draft{
 		From: string(message.Board), To: string(message.All), Type: string(body.Type()),
-		Agent: string(b.opts.Identity.Agent), Payload: payload,
+		Agent: string(b.opts.Identity.Agent), Door: string(message.DoorBoard), Payload: payload,
 	}
 }
 

@@ -56,7 +56,7 @@ func racer(args []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := Open(args[0], Options{Identity: Identity{Agent: message.AgentID("executor-" + args[2]), Speaks: []message.Role{message.Executor}}})
+	b, err := Open(args[0], Options{Identity: Identity{Agent: message.AgentID("executor-" + args[2]), Speaks: []message.Role{message.Supervisor}}})
 	if err != nil {
 		return err
 	}

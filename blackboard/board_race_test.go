@@ -61,7 +61,7 @@ func TestRaceOfGoroutines(t *testing.T) {
 	addTasks(t, a, tasks)
 	// Two boards as of two processes, two goroutines on each.
 	won := make([]int, 4)
-	o := boardOptions("executor-1", message.Executor)
+	o := boardOptions("executor-1", message.Supervisor)
 	o.CheckpointMessages = 50 // renewed while they race
 	boards := []*Board{mustOpen(t, root, o), mustOpen(t, root, o)}
 	var wg sync.WaitGroup

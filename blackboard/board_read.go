@@ -28,7 +28,7 @@ func messageOf(r journal.Record, body message.Body) message.Message {
 	return message.Message{
 		Seq: r.Seq, TS: r.TS, ID: message.ID(r.ID), From: message.Role(r.From), To: message.Role(r.To),
 		Goal: message.GoalID(r.Goal), Subject: r.Subject, Cause: message.ID(r.Cause),
-		Agent: message.AgentID(r.Agent), Fence: message.Fence(r.Fence), Body: body, Hash: r.Hash,
+		Agent: message.AgentID(r.Agent), Fence: message.Fence(r.Fence), Door: message.Door(r.Door), Body: body, Hash: r.Hash,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"orch/blackboard/message"
 )
@@ -68,7 +69,11 @@ func (x *tx) work() error {
 	if err := x.admit(); err != nil {
 		return err
 	}
-	if err := effects[x.m.Type()](x); err != nil {
+	if effect := effects()[x.m.Type()]; effect != nil {
+		if err := effect(x); err != nil {
+			return err
+		}
+	} else if err := x.noted(); err != nil {
 		return err
 	}
 	x.settle()
@@ -82,8 +87,12 @@ func (x *tx) admit() error {
 	if x.m.Body == nil {
 		return fmt.Errorf("%w: the message has no body", message.ErrUnknownType)
 	}
-	if err := message.Route(x.m.Type(), x.m.From, x.m.To); err != nil {
-		return err
+	// What the log has was accepted under the table of its time; the auditor says
+	// what today's has against it. A message without a hash is about to be said.
+	if x.m.Hash == "" {
+		if err := message.Route(x.m.Type(), x.m.Door, x.m.From, x.m.To); err != nil {
+			return err
+		}
 	}
 	if x.m.Seq != x.s.seq+1 {
 		return x.refuse("it has seq %d, want %d", x.m.Seq, x.s.seq+1)
@@ -141,16 +150,26 @@ func on[T message.Body](f func(*tx, T) error) effect {
 	}}
 }
 
-// noted is for messages that are there to be read; they change nothing here.
-func noted[T message.Body]() effect { return on(func(*tx, T) error { return nil }) }
+// noted is for messages that are there to be read: the table lists nothing that
+// they change.
+func (x *tx) noted() error {
+	e, ok := message.Lookup(x.m.Type())
+	switch {
+	case !ok:
+		return fmt.Errorf("%w %q", message.ErrUnknownType, x.m.Type())
+	case len(e.Changes) > 0:
+		return x.refuse("nothing says what it does to the board")
+	}
+	return nil
+}
 
-var effects = func() map[message.Type]func(*tx) error {
+var effects = sync.OnceValue(func() map[message.Type]func(*tx) error {
 	all := map[message.Type]func(*tx) error{}
 	for _, e := range slices.Concat(boardEffects, memoryEffects, goalEffects, planEffects, roundEffects, stepEffects, workEffects, reviewEffects, raisedEffects, handEffects) {
 		all[e.typ] = e.run
 	}
 	return all
-}()
+})
 
 // appended is list with v at its end, in memory of its own: what the table
 // holds shares the old list.

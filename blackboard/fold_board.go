@@ -15,10 +15,6 @@ var boardEffects = []effect{
 	on((*tx).paused), on((*tx).resumed), on((*tx).checkpointReached), on((*tx).aborted),
 	on((*tx).budgetReached), on((*tx).circuitBreaker),
 	on((*tx).approvalRequest), on((*tx).approvalGiven),
-	noted[message.BoundaryViolation](), noted[message.JournalRepaired](), noted[message.LogRotated](),
-	noted[message.HumanEditRefused](),
-	noted[message.DecisionVerb](), noted[message.Ghost](),
-	noted[message.IssueFound](), noted[message.IssueMerged](), noted[message.ContractPatched](),
 }
 
 func (x *tx) genesis(b message.Genesis) error {

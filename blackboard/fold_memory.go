@@ -28,7 +28,6 @@ func (d Dreams) Due() bool { return d.LastEnd > d.LastReport }
 const maxDreamsAsked = 100
 
 var memoryEffects = []effect{
-	noted[message.MemoryFact](), noted[message.MemoryForget](), noted[message.MemoryRebuilt](),
 	on((*tx).negativeFeedback), on((*tx).dreamRequest), on((*tx).dreamReport),
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 var raisedEffects = []effect{
-	on((*tx).anomaly), on((*tx).discovery), on((*tx).specChanged),
+	on((*tx).anomaly), on((*tx).discovery),
 	on((*tx).sprintOpened), on((*tx).sprintClosed), on((*tx).escalated),
 }
 

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"orch/blackboard/message"
 	"pgregory.net/rapid"
+
+	"orch/blackboard/message"
 )
 
 // world draws messages that mostly fit the state it looks at, so that runs get
@@ -78,7 +79,7 @@ func (w *world) draw() message.Message {
 	if m.From == "" {
 		for _, e := range message.Catalogue() {
 			if e.Type == m.Body.Type() {
-				m.From = e.From[0]
+				m.From = e.From()[0]
 			}
 		}
 	}

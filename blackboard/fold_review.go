@@ -8,7 +8,6 @@ import (
 
 var reviewEffects = []effect{
 	on((*tx).reviewRequested), on((*tx).reviewClaimed), on((*tx).reviewReleased), on((*tx).reviewVerdict),
-	on((*tx).crosschecked), on((*tx).pageChecked),
 	on((*tx).blocked), on((*tx).handoff),
 	on((*tx).mergeStarting), on((*tx).merged), on((*tx).integrationFailed),
 }
@@ -93,16 +92,6 @@ func (x *tx) reviewVerdict(b message.ReviewVerdict) error {
 	t.addGap(b.Checks, message.FailedCriterion{})
 	x.countSprint(func(s *Sprint) { s.Rejected++ })
 	return x.move(t, Rejected)
-}
-
-func (x *tx) crosschecked(b message.Crosschecked) error {
-	_, err := x.touch(b.Task)
-	return err
-}
-
-func (x *tx) pageChecked(b message.PageChecked) error {
-	_, err := x.touch(b.Task)
-	return err
 }
 
 func (x *tx) blocked(b message.Blocked) error {

@@ -89,11 +89,6 @@ func (x *tx) reachedInSprint(name string) {
 	})
 }
 
-func (x *tx) specChanged(message.SpecChanged) error {
-	x.countSprint(func(s *Sprint) { s.SpecChanges++ })
-	return nil
-}
-
 // escalated notes that a person was told once more that something waits.
 func (x *tx) escalated(b message.Escalated) error {
 	if x.m.Goal != "" {

@@ -8,7 +8,7 @@ import (
 	"orch/blackboard/message"
 )
 
-// Identity says who a process is and as what it may speak.
+// Identity says who a process is, and as what it may speak.
 //
 // It keeps honest processes from mistakes, and what a step starts from speaking
 // in its name. It is no security boundary: whoever can write the log's file can
@@ -16,19 +16,19 @@ import (
 type Identity struct {
 	Agent  message.AgentID // "<role>-<n>"
 	Speaks []message.Role  // the roles it may use as From; the first that may send a type is the default
-	Via    string          // how it came here, for people: terminal, step, socket
 }
 
-// NewIdentity checks an agent id. Without speaks, the agent speaks as its role.
-func NewIdentity(agent message.AgentID, via string, speaks ...message.Role) (Identity, error) {
+// NewIdentity checks an agent id. Without speaks, the agent speaks under the
+// names of its role.
+func NewIdentity(agent message.AgentID, speaks ...message.Role) (Identity, error) {
 	role, err := message.ParseAgent(agent)
 	if err != nil {
 		return Identity{}, &IdentityError{Agent: agent, Err: err}
 	}
 	if len(speaks) == 0 {
-		speaks = []message.Role{role}
+		speaks = message.Names(role)
 	}
-	return Identity{Agent: agent, Speaks: speaks, Via: via}, nil
+	return Identity{Agent: agent, Speaks: speaks}, nil
 }
 
 // IdentityError: a process does not say who it is, or says it wrongly.
@@ -71,8 +71,10 @@ func (id Identity) check() error {
 	return nil
 }
 
-// address fills in From, To and Agent, and refuses what the identity or the
-// table does not allow.
+// address fills in From, To, Agent and Door, and refuses what the identity or
+// the table does not allow. A message is said at the door of who says it; only
+// the agent's door is asked for, by a step that passes on what a command below
+// it wants to say.
 func (id Identity) address(m *message.Message) error {
 	if m.Body == nil {
 		return errors.New("a message needs a body")
@@ -85,14 +87,17 @@ func (id Identity) address(m *message.Message) error {
 		m.To = message.DefaultTo(t)
 	}
 	if m.From == "" {
-		m.From = id.speaker(t, m.To)
+		m.From = id.speaker(t, m.Door, m.To)
+	}
+	if m.Door != message.DoorAgent {
+		m.Door = message.DoorOf(m.From)
 	}
 	var why string
 	if m.Agent != id.Agent {
 		why = fmt.Sprintf("it is signed by %s", m.Agent)
 	} else if !slices.Contains(id.Speaks, m.From) {
 		why = fmt.Sprintf("%s speaks as %v, not as %s", id.Agent, id.Speaks, m.From)
-	} else if err := message.Route(t, m.From, m.To); err != nil {
+	} else if err := message.Route(t, m.Door, m.From, m.To); err != nil {
 		why = err.Error()
 	}
 	if why == "" {
@@ -103,11 +108,11 @@ func (id Identity) address(m *message.Message) error {
 	}}
 }
 
-// speaker is the first role of the identity that may send t to to, or its first
-// role if none may.
-func (id Identity) speaker(t message.Type, to message.Role) message.Role {
+// speaker is the first role of the identity that may send t to to, through a
+// door if one is asked for; or its first role if none may.
+func (id Identity) speaker(t message.Type, door message.Door, to message.Role) message.Role {
 	for _, role := range id.Speaks {
-		if message.Route(t, role, to) == nil {
+		if message.Route(t, door, role, to) == nil {
 			return role
 		}
 	}

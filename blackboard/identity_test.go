@@ -10,13 +10,13 @@ import (
 
 func TestNewIdentity(t *testing.T) {
 	for _, agent := range []message.AgentID{"", "executor", "Executor-1", "executor-", "-1", "executor-1x", "nobody-1", "executor-1\n"} {
-		_, err := NewIdentity(agent, "test")
+		_, err := NewIdentity(agent)
 		var wrong *IdentityError
 		if !errors.As(err, &wrong) || wrong.Hint() == "" {
 			t.Errorf("agent %q: %v", agent, err)
 		}
 	}
-	id, err := NewIdentity("code-reviewer-12", "test")
+	id, err := NewIdentity("code-reviewer-12")
 	if err != nil || len(id.Speaks) != 1 || id.Speaks[0] != message.CodeReviewer {
 		t.Errorf("code-reviewer-12 is %+v, %v", id, err)
 	}

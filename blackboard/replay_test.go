@@ -71,8 +71,8 @@ func TestReplayNoticesALie(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	root := t.TempDir()
-	b := mustInit(t, root, boardOptions("executor-1", message.Executor, message.Human))
-	mustAppend(t, b, batch(0, 1))
+	mustAppend(t, mustInit(t, root, personOptions), batch(0, 1))
+	b := mustOpen(t, root, boardOptions("executor-1", message.Executor, message.Supervisor))
 	if err := claim(b, "t-000000"); err != nil {
 		t.Fatal(err)
 	}

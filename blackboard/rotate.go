@@ -82,6 +82,6 @@ func rotationDraft(t journal.Tail, id checkpoint.ID, agent message.AgentID) (jou
 		return journal.Draft{}, err
 	}
 	return journal.Draft{
-		From: string(message.Board), To: string(message.All), Type: string(body.Type()), Agent: string(agent), Payload: payload,
+		From: string(message.Board), To: string(message.All), Type: string(body.Type()), Agent: string(agent), Door: string(message.DoorBoard), Payload: payload,
 	}, nil
 }

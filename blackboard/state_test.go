@@ -142,7 +142,7 @@ func (c *script) draft(b message.Body, opts ...with) message.Message {
 	m := message.Message{Seq: seq, TS: c.now, ID: message.ID(fmt.Sprintf("m%d", seq)), To: message.DefaultTo(b.Type()), Body: b}
 	for _, e := range message.Catalogue() {
 		if e.Type == b.Type() {
-			m.From = e.From[0]
+			m.From = e.From()[0]
 		}
 	}
 	for _, o := range opts {

@@ -179,7 +179,7 @@ func (j *Journal) compose(d Draft, last Head, lastTS time.Time, durable uint64) 
 	r := Record{
 		Seq: last.Seq + 1, TS: stamp(now, lastTS), ID: d.ID,
 		From: d.From, To: d.To, Type: d.Type, Goal: d.Goal, Subject: d.Subject, Cause: d.Cause, Agent: d.Agent,
-		Fence: d.Fence, Payload: d.Payload, Synced: durable, Prev: last.Hash,
+		Fence: d.Fence, Door: d.Door, Payload: d.Payload, Synced: durable, Prev: last.Hash,
 	}
 	if r.ID == "" {
 		id, err := j.opts.IDs.NewID()

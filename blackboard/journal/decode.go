@@ -141,7 +141,7 @@ func (f *frame) parseFront() (err error) {
 	return nil
 }
 
-// decodeEnvelope reads the fields from id to fence.
+// decodeEnvelope reads the fields from id to fence, and the door where there is one.
 func decodeEnvelope(rest string, r *Record) (err error) {
 	for _, field := range textFields(r) {
 		if *field.value, rest, err = textOf(rest, field.name); err != nil {
@@ -154,6 +154,14 @@ func decodeEnvelope(rest string, r *Record) (err error) {
 	}
 	if r.Fence, rest, err = number(rest); err != nil {
 		return fmt.Errorf("field fence: %w", err)
+	}
+	if rest != "" {
+		if r.Door, rest, err = textOf(rest, "door"); err == nil && r.Door == "" {
+			err = errors.New("field door is empty")
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if rest != "" {
 		return errors.New("there is an unknown field before the payload")

@@ -48,6 +48,10 @@ func encode(r *Record) ([]byte, error) {
 	}
 	line = append(line, `,"fence":`...)
 	line = strconv.AppendUint(line, r.Fence, 10)
+	if r.Door != "" {
+		line = append(line, `,"door":`...)
+		line = appendQuoted(line, r.Door)
+	}
 	line = append(line, `,"payload":`...)
 	line = append(line, payload...)
 	line = append(line, `,"synced":`...)
@@ -89,6 +93,9 @@ func checkText(r *Record) error {
 		if !utf8.ValidString(*field.value) {
 			return &DraftError{Field: field.name, Why: "is not UTF-8"}
 		}
+	}
+	if !utf8.ValidString(r.Door) {
+		return &DraftError{Field: "door", Why: "is not UTF-8"}
 	}
 	if r.Type == "" {
 		return &DraftError{Field: "type", Why: "is empty"}

@@ -20,6 +20,7 @@ type Record struct {
 	Cause   string          // ID of the record this one answers, or empty
 	Agent   string          // the identity that wrote it, or empty
 	Fence   uint64          // fence of the claim it was written under, or 0
+	Door    string          // the way it came; empty, and then not in the line, in older records
 	Payload json.RawMessage // compact JSON
 	Synced  uint64          // highest Seq the writer knew durable when it wrote this
 	Prev    string          // Hash of the record before; 64 zeros for the first
@@ -36,6 +37,7 @@ type Draft struct {
 	TS                                              time.Time
 	ID, From, To, Type, Goal, Subject, Cause, Agent string
 	Fence                                           uint64
+	Door                                            string
 	Payload                                         json.RawMessage
 }
 

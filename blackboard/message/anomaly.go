@@ -28,13 +28,13 @@ type anomalyKind struct {
 }
 
 // Everybody may say that orch itself is unclear, and what fits no kind.
-var everybody = by(Planner, Coder, CodeReviewer, Executor, AgentValidator, MetaValidator, Supervisor)
+var everybody = to(Planner, Coder, CodeReviewer, Executor, AgentValidator, MetaValidator, Supervisor)
 
 // Whoever does the work and whoever looks at it have duties of their own; the
 // executor is to the agent-validator what the coder is to the code-reviewer.
 var (
-	doers     = by(Coder, Executor)
-	reviewers = by(CodeReviewer, AgentValidator)
+	doers     = to(Coder, Executor)
+	reviewers = to(CodeReviewer, AgentValidator)
 )
 
 var anomalyKinds = map[string]anomalyKind{
@@ -46,10 +46,10 @@ var anomalyKinds = map[string]anomalyKind{
 	"scope_deviation":     {[]string{"what"}, reviewers},
 	"workaround":          {[]string{"what"}, reviewers},
 	"debt_created":        {[]string{"what"}, reviewers},
-	SpecHasChanged:        {[]string{"what"}, append(by(Supervisor), reviewers...)},
-	ClaimFailed:           {[]string{"what"}, by(Supervisor)},
-	HypothesisExhaustion:  {[]string{"what"}, by(Planner)},
-	"spec_gap":            {[]string{"what"}, by(Planner, MetaValidator)},
+	SpecHasChanged:        {[]string{"what"}, append(to(Supervisor), reviewers...)},
+	ClaimFailed:           {[]string{"what"}, to(Supervisor)},
+	HypothesisExhaustion:  {[]string{"what"}, to(Planner)},
+	"spec_gap":            {[]string{"what"}, to(Planner, MetaValidator)},
 	SystemAmbiguity:       {[]string{"protocol_section", "question"}, everybody},
 	"others":              {[]string{"what"}, everybody},
 }

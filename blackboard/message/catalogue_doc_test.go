@@ -100,7 +100,7 @@ func catalogueMarkdown(t *testing.T) string {
 	for _, e := range Catalogue() {
 		name := string(e.Type)
 		bodies[name] = true
-		fmt.Fprintf(&b, "\n### %s\n\n%s → %s\n\n%s\n", name, roleNames(e.From), roleNames(e.To), src.docs[name])
+		fmt.Fprintf(&b, "\n### %s\n\n%s → %s; changes %s\n\n%s\n", name, sourceNames(e.Sources), roleNames(e.To), partNames(e.Changes), src.docs[name])
 		src.fields(t, &b, name)
 	}
 	b.WriteString("\n## Anomalies\n\n| kind | details it must carry | may be logged by |\n|---|---|---|\n")
@@ -109,7 +109,7 @@ func catalogueMarkdown(t *testing.T) string {
 	}
 	b.WriteString("\n## Shapes inside them\n")
 	for _, name := range src.order {
-		if bodies[name] || name == "Message" || name == "Entry" {
+		if bodies[name] || name == "Message" || name == "Entry" || name == "Source" {
 			continue
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n", name, src.docs[name])
@@ -158,9 +158,6 @@ func typeName(e ast.Expr) string {
 }
 
 func roleNames(roles []Role) string {
-	if len(roles) == len(spawners) {
-		return "supervisor, a step, human"
-	}
 	names := make([]string, len(roles))
 	for i, r := range roles {
 		names[i] = string(r)
@@ -168,14 +165,47 @@ func roleNames(roles []Role) string {
 	return strings.Join(names, ", ")
 }
 
+// sourceNames says who sends a type; a door that is not the obvious one is named.
+func sourceNames(sources []Source) string {
+	var parts []string
+	for _, s := range sources {
+		part := roleNames(s.Roles)
+		if s.Door == DoorAgent {
+			part = "an agent below " + part
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func partNames(parts []Part) string {
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = string(p)
+	}
+	return strings.Join(names, ", ")
+}
+
 const docHead = `# Messages
 
-Generated from the types and the routing table in ` + "`blackboard/message`" + `; a test
-keeps it current.
+Generated from the types and the table in ` + "`blackboard/message/table.go`" + `; a test
+keeps it current. What a role may say, what a step's socket takes, and what the
+auditor checks are read from the same table.
 
 Every line of ` + "`.orch/log.jsonl`" + ` is one message: an envelope with a payload.
-The heading is its ` + "`type`" + `; below it stands who may send it to whom. An append
-outside of this is refused and logged as BoundaryViolation.
+The heading is its ` + "`type`" + `; below it stands who may send it to whom, and which
+parts of the board it changes. An append outside of this is refused and logged as
+BoundaryViolation.
+
+A message comes through one of four doors. ` + "`process`" + `: orch's own code, a supervisor,
+a step or a resident, speaks for itself. ` + "`agent`" + `: a command below a step, an agent or
+a test suite that it runs, speaks through the step's socket; it can only ask and
+claim. ` + "`person`" + `: a command that a person typed. ` + "`board`" + `: the board speaks about what
+it refused or repaired. Below a heading, "human" stands for the person's door, "board"
+for the board's, "an agent below" for the agent's, and every other role for ` + "`process`" + `.
 
 In the tables ` + "`?`" + ` marks what may be null, ` + "`[]`" + ` a list, which may be empty and is
 never null. A payload with a field that is not listed is refused. Fields that
@@ -195,6 +225,7 @@ end in ` + "`_ms`" + ` are milliseconds; times are RFC 3339, UTC; costs are US d
 | cause | ` + "`ID`" + ` | the message it answers; empty for what starts by itself |
 | agent | ` + "`AgentID`" + ` | the process that speaks: <role>-<n> |
 | fence | ` + "`Fence`" + ` | the claim under which it is said; 0 when none is needed |
+| door | ` + "`Door`" + ` | process, agent, person or board; absent in records of before there were doors |
 | payload | ` + "`JSON`" + ` | the fields below |
 | synced | ` + "`uint64`" + ` | highest seq the writer knew durable |
 | prev, hash | ` + "`string`" + ` | the chain: SHA-256 of the line before, and of this one up to here |

@@ -21,6 +21,7 @@ type Message struct {
 	Subject string // what it is about: a task, plan, agent or goal
 	Cause   ID     // the message this one answers; empty for what starts by itself
 	Agent   AgentID
+	Door    Door  // by which it came; empty in records of before there were doors
 	Fence   Fence // the claim under which it is said; 0 when none is needed
 	Body    Body
 	Hash    string // of its line, as read from the log; empty otherwise
@@ -57,7 +58,7 @@ func Encode(b Body) (json.RawMessage, error) {
 // Decode reads a body of the given type. Unknown fields, null lists, trailing
 // data and bodies that fail their own validation are errors.
 func Decode(t Type, raw json.RawMessage) (Body, error) {
-	e, ok := byType[t]
+	e, ok := Lookup(t)
 	if !ok {
 		return nil, fmt.Errorf("%w %q", ErrUnknownType, t)
 	}

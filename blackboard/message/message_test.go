@@ -2,6 +2,7 @@ package message
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,7 @@ func TestEveryBodyNamesItself(t *testing.T) {
 		if got := Type(reflect.TypeOf(b).Name()); got != e.Type {
 			t.Errorf("%s decodes to a %s", e.Type, got)
 		}
-		if len(e.From) == 0 || len(e.To) == 0 {
+		if len(e.From()) == 0 || len(e.To) == 0 {
 			t.Errorf("%s has an empty route", e.Type)
 		}
 	}
@@ -68,19 +69,63 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestRoute(t *testing.T) {
-	if err := Route("FinalResult", GGS, Human); err != nil {
+	if err := Route("FinalResult", DoorProcess, GGS, Human); err != nil {
 		t.Error(err)
 	}
 	for _, r := range Roles() {
-		if err := Route("FinalResult", r, Human); r != GGS && err == nil {
+		if err := Route("FinalResult", DoorProcess, r, Human); r != GGS && err == nil {
 			t.Errorf("%s may end a goal", r)
 		}
 	}
-	if Route("ReplanRequest", MetaValidator, Planner) == nil {
+	if Route("ReplanRequest", DoorProcess, MetaValidator, Planner) == nil {
 		t.Error("the meta-validator may order the planner directly")
 	}
-	if Route("SubTask", Planner, Human) == nil {
+	if Route("SubTask", DoorProcess, Planner, Human) == nil {
 		t.Error("a SubTask may go to a person")
+	}
+}
+
+// TestDoors has, for each door, what must not come through it.
+func TestDoors(t *testing.T) {
+	asks := []Type{"ReviewRequested", "Blocked", "Handoff", "Anomaly", "Discovery"}
+	for _, e := range Catalogue() {
+		if through := len(e.Through(DoorAgent)) > 0; through != slices.Contains(asks, e.Type) {
+			t.Errorf("%s comes from an agent: %v", e.Type, through)
+		}
+		for _, r := range e.Through(DoorPerson) {
+			if r != Human {
+				t.Errorf("a person speaks as %s with %s", r, e.Type)
+			}
+		}
+		for _, r := range append(e.Through(DoorProcess), e.Through(DoorAgent)...) {
+			if r == Human || r == Board {
+				t.Errorf("a process speaks as %s with %s", r, e.Type)
+			}
+		}
+		if len(e.Sources) == 0 || len(e.To) == 0 {
+			t.Errorf("nobody sends %s, or nobody gets it", e.Type)
+		}
+	}
+	for _, typ := range []Type{"ToolCall", "ToolStarted", "ExecutionResult", "ReviewVerdict", "StepEnded", "LimitReached", "Registered", "Deregistered", "FinalResult", "Merged"} {
+		for _, r := range Roles() {
+			if Route(typ, DoorAgent, r, DefaultTo(typ)) == nil {
+				t.Errorf("an agent below %s may say %s", r, typ)
+			}
+		}
+	}
+	if Route("Anomaly", "", Executor, Auditor) != nil {
+		t.Error("a record of before there were doors is refused")
+	}
+}
+
+// TestOneRowForEachType finds a type that stands in the table twice.
+func TestOneRowForEachType(t *testing.T) {
+	seen := map[Type]bool{}
+	for _, e := range Catalogue() {
+		if seen[e.Type] {
+			t.Errorf("%s has two rows", e.Type)
+		}
+		seen[e.Type] = true
 	}
 }
 

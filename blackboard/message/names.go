@@ -50,19 +50,14 @@ const (
 	Auditor        Role = "auditor"
 	Coder          Role = "coder"
 	CodeReviewer   Role = "code-reviewer"
-	Validator      Role = "validator"
 	Crosscheck     Role = "crosscheck"
-	UIQA           Role = "ui-qa"
-	Orchestrator   Role = "orchestrator"
-	Architect      Role = "architect"
-	Curator        Role = "curator"
 	All            Role = "all"
 )
 
 // Roles lists every role a process can take, in a fixed order.
 func Roles() []Role {
 	return []Role{Human, Supervisor, Perceiver, Planner, PlanValidator, Executor, AgentValidator, MetaValidator,
-		GGS, Memory, Auditor, Coder, CodeReviewer, Validator, Crosscheck, UIQA, Orchestrator, Architect, Curator}
+		GGS, Memory, Auditor, Coder, CodeReviewer, Crosscheck}
 }
 
 var agentPattern = regexp.MustCompile(`^[a-z][a-z-]*-[0-9]+$`)

@@ -120,23 +120,6 @@ type ReviewVerdict struct {
 	AnomalyLogged bool     `json:"anomaly_logged"`
 }
 
-// Crosschecked is a second opinion by another model.
-type Crosschecked struct {
-	Task     TaskID    `json:"task"`
-	Agree    bool      `json:"agree"`
-	Reason   string    `json:"reason"`
-	Verdicts []Verdict `json:"verdicts"`
-}
-
-// PageChecked is what a real browser saw.
-type PageChecked struct {
-	Task        TaskID    `json:"task"`
-	Agree       bool      `json:"agree"`
-	Reason      string    `json:"reason"`
-	Verdicts    []Verdict `json:"verdicts"`
-	Screenshots []string  `json:"screenshots"`
-}
-
 // Blocked stops a task until somebody answers its questions.
 type Blocked struct {
 	Task             TaskID   `json:"task"`
@@ -272,14 +255,6 @@ type Triaged struct {
 
 // Validate refuses an answer without its question or its reason.
 func (t Triaged) Validate() error { return need("of", string(t.Of), "reason", t.Reason) }
-
-// SpecChanged says that a spec differs from what tasks were made for.
-type SpecChanged struct {
-	Spec     string   `json:"spec"`
-	FromHash string   `json:"from_hash"`
-	ToHash   string   `json:"to_hash"`
-	Tasks    []TaskID `json:"tasks"`
-}
 
 // SprintScope is what a sprint means to do.
 type SprintScope struct {

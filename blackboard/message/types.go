@@ -187,12 +187,6 @@ func (ReviewReleased) Type() Type { return "ReviewReleased" }
 // Type is "ReviewVerdict".
 func (ReviewVerdict) Type() Type { return "ReviewVerdict" }
 
-// Type is "Crosschecked".
-func (Crosschecked) Type() Type { return "Crosschecked" }
-
-// Type is "PageChecked".
-func (PageChecked) Type() Type { return "PageChecked" }
-
 // Type is "Blocked".
 func (Blocked) Type() Type { return "Blocked" }
 
@@ -220,29 +214,11 @@ func (Anomaly) Type() Type { return "Anomaly" }
 // Type is "Discovery".
 func (Discovery) Type() Type { return "Discovery" }
 
-// Type is "SpecChanged".
-func (SpecChanged) Type() Type { return "SpecChanged" }
-
 // Type is "SprintOpened".
 func (SprintOpened) Type() Type { return "SprintOpened" }
 
 // Type is "SprintClosed".
 func (SprintClosed) Type() Type { return "SprintClosed" }
-
-// Type is "DecisionVerb".
-func (DecisionVerb) Type() Type { return "DecisionVerb" }
-
-// Type is "Ghost".
-func (Ghost) Type() Type { return "Ghost" }
-
-// Type is "IssueFound".
-func (IssueFound) Type() Type { return "IssueFound" }
-
-// Type is "IssueMerged".
-func (IssueMerged) Type() Type { return "IssueMerged" }
-
-// Type is "ContractPatched".
-func (ContractPatched) Type() Type { return "ContractPatched" }
 
 // Type is "Triaged".
 func (Triaged) Type() Type { return "Triaged" }

@@ -28,7 +28,7 @@ func realBoard(t *testing.T) (*blackboard.Board, *Keeper) {
 		})
 		return b
 	}
-	human, coder := open("human-1", message.Human), open("coder-1", message.Coder)
+	human, coder, claimer := open("human-1", message.Human), open("coder-1", message.Coder), open("supervisor-1", message.Supervisor)
 	say := func(b *blackboard.Board, body message.Body, fence message.Fence) {
 		t.Helper()
 		if _, err := b.Append(t.Context(), message.Message{Subject: "B-2", Fence: fence, Body: body}); err != nil {
@@ -36,7 +36,7 @@ func realBoard(t *testing.T) (*blackboard.Board, *Keeper) {
 		}
 	}
 	say(human, message.TaskAdded{Tasks: []message.SubTask{{ID: "A-1", Intent: "write: it", Priority: 100}, {ID: "B-2", Intent: "test it", Priority: 100}}}, 0)
-	say(coder, message.Claimed{Task: "B-2", Agent: "coder-1", Fence: 1}, 0)
+	say(claimer, message.Claimed{Task: "B-2", Agent: "coder-1", Fence: 1}, 0)
 	say(coder, message.Blocked{Task: "B-2", BlockedReason: "no port", BlockedQuestions: []string{"which port?"}, Kind: "environment"}, 1)
 	k := NewKeeper(Config{Dir: human.Dir(), FS: journal.OSFS{}, Clock: newClock()})
 	return human, k

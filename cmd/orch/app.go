@@ -244,7 +244,7 @@ func (a *app) options(id blackboard.Identity) blackboard.Options {
 
 // person is the identity of whoever types at the terminal.
 func person() blackboard.Identity {
-	return blackboard.Identity{Agent: "human-1", Speaks: []message.Role{message.Human, message.Board}, Via: "terminal"}
+	return blackboard.Identity{Agent: "human-1", Speaks: []message.Role{message.Human, message.Board}}
 }
 
 // config reads the configuration of the project.

@@ -82,7 +82,7 @@ func TestWordsDoNotSilenceTheAuditor(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, ".orch", "config.yaml"), []byte("audit: {flood_messages: 100}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b, err := blackboard.Open(root, blackboard.Options{Identity: blackboard.Identity{Agent: "executor-1", Speaks: []message.Role{message.Executor}, Via: "test"}})
+	b, err := blackboard.Open(root, blackboard.Options{Identity: blackboard.Identity{Agent: "executor-1", Speaks: []message.Role{message.Executor}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestAuditFollows(t *testing.T) {
 	if out, err := orchCommand(root, "init").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	b, err := blackboard.Open(root, blackboard.Options{Identity: blackboard.Identity{Agent: "executor-1", Speaks: []message.Role{message.Executor}, Via: "test"}})
+	b, err := blackboard.Open(root, blackboard.Options{Identity: blackboard.Identity{Agent: "executor-1", Speaks: []message.Role{message.Executor}}})
 	if err != nil {
 		t.Fatal(err)
 	}

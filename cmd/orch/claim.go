@@ -49,7 +49,7 @@ func (a *app) claim(ctx context.Context, as string, args []string, lease time.Du
 		}
 		got = t
 		body := message.Claimed{Task: t.ID, Agent: id.Agent, Fence: t.Fence + 1, Lease: supervisor.NewLease(supervisor.SystemClock{}, lease.Milliseconds())}
-		return message.Message{From: id.Speaks[0], To: message.All, Goal: t.Goal, Subject: string(t.ID), Fence: body.Fence, Body: body}, nil
+		return message.Message{To: message.All, Goal: t.Goal, Subject: string(t.ID), Fence: body.Fence, Body: body}, nil
 	})
 	if err != nil {
 		return err
@@ -84,11 +84,11 @@ func agentIdentity(as string) (blackboard.Identity, error) {
 	if as == "" {
 		return blackboard.Identity{}, usagef("--as human-1", "say who acts with --as")
 	}
-	role, err := message.ParseAgent(message.AgentID(as))
+	id, err := blackboard.NewIdentity(message.AgentID(as), message.Human)
 	if err != nil {
-		return blackboard.Identity{}, usagef("for example --as human-1", "%s", err)
+		return id, usagef("for example --as human-1", "%s", err)
 	}
-	return blackboard.Identity{Agent: message.AgentID(as), Speaks: []message.Role{role, message.Human}, Via: "by hand"}, nil
+	return id, nil
 }
 
 func newRelease(a *app) *cobra.Command {
@@ -128,11 +128,7 @@ func (a *app) byHand(ctx context.Context, as, task string, body func(blackboard.
 			return message.Message{}, usagef("orch why "+short(string(t.ID)), "%s does not hold %s, it is %s", id.Agent, t.ID, t.Status)
 		}
 		b := body(t)
-		from := id.Speaks[0]
-		if message.Route(b.Type(), from, message.All) != nil {
-			from = message.Human
-		}
-		return message.Message{From: from, To: message.All, Goal: t.Goal, Subject: string(t.ID), Fence: t.Fence, Body: b}, nil
+		return message.Message{To: message.All, Goal: t.Goal, Subject: string(t.ID), Fence: t.Fence, Body: b}, nil
 	})
 	if err != nil {
 		return err

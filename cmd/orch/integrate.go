@@ -68,7 +68,7 @@ func (a *app) integrate(ctx context.Context, once, attached bool) error {
 		return err
 	}
 	defer release()
-	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}, Via: "resident"}))
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"orch/roles/act/process"
 	"orch/roles/act/tool/gate"
 	"orch/roles/run/config"
+	"orch/roles/run/socket"
 )
 
 // layersEnv tells a step what its supervisor found the machine to have, so that
@@ -68,10 +69,12 @@ type keeper struct {
 	scratch string // the TMPDIR of what is confined
 	caches  string // of builds
 	home    string
+	sockets string // where those of all steps are
 	set     confine.GoSettings
 	write   []string // beside what each command is for
 	keep    []string // stays read-only whatever may be written
 	hide    []string
+	alone   []string // all that is seen of the directories they lie in
 }
 
 // keeperOf is the keeper of a project's steps, as its configuration and the
@@ -143,6 +146,13 @@ func newKeeper(l confine.Layers, scratch string) (*keeper, error) {
 	if k.scratch, err = filepath.EvalSymlinks(scratch); err != nil {
 		return nil, err
 	}
+	if err := socket.MakeFolder(); err != nil {
+		return nil, err
+	}
+	if k.sockets, err = filepath.EvalSymlinks(socket.Folder()); err != nil {
+		return nil, err
+	}
+	k.hide = append(k.hide, k.sockets)
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -276,8 +286,20 @@ func (a *app) outside(ctx context.Context, cfg config.Config, root string) (hook
 
 func (k *keeper) policy(write, readOnly []string) (confine.Policy, error) {
 	return confine.Policy{
-		Write: slices.Concat([]string{k.scratch, k.caches}, write, k.write), ReadOnly: slices.Concat(k.keep, readOnly), Hide: k.hide,
+		Write: slices.Concat([]string{k.scratch, k.caches}, write, k.write), ReadOnly: slices.Concat(k.keep, readOnly), Hide: k.hide, Alone: k.alone,
 	}.Clean()
+}
+
+// asking confines what may ask through the socket of a step: it sees that one
+// and no other. Everything else sees no socket of a step at all.
+func (k *keeper) asking(marker string, may bool) *keeper {
+	if k == nil || !may {
+		return k
+	}
+	own := *k
+	own.hide = slices.DeleteFunc(slices.Clone(k.hide), func(p string) bool { return p == k.sockets })
+	own.alone = []string{filepath.Join(k.sockets, filepath.Base(socket.Dir(marker)))}
+	return &own
 }
 
 func (k *keeper) environ(env []string) []string {

@@ -73,7 +73,7 @@ func (a *app) memoryResident(root string, now func() time.Time) (*memory.Residen
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "memory-1", Speaks: []message.Role{message.Memory}, Via: "resident"}))
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "memory-1", Speaks: []message.Role{message.Memory}}))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -100,7 +100,7 @@ func (a *app) through(ctx context.Context, body message.Body) error {
 	if path == "" {
 		return usagef("a person uses orch note human", "%s is not set: only what a step started can say this", socket.Env)
 	}
-	id, err := socket.Send(ctx, path, body)
+	id, err := socket.Send(ctx, path, os.Getenv(socket.TokenEnv), body)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (a *app) ggs(ctx context.Context) error {
 }
 
 // theController is who speaks for the controller.
-var theController = blackboard.Identity{Agent: "ggs-1", Speaks: []message.Role{message.GGS}, Via: "resident"}
+var theController = blackboard.Identity{Agent: "ggs-1", Speaks: []message.Role{message.GGS}}
 
 // controllerOf decides as the configuration and each goal say, and asks no model.
 func controllerOf(b ggs.Board, cfg config.Config) *ggs.Resident {

@@ -192,12 +192,13 @@ type event struct {
 	Cause   message.ID      `json:"cause"`
 	Agent   message.AgentID `json:"agent"`
 	Fence   message.Fence   `json:"fence"`
+	Door    message.Door    `json:"door,omitempty"`
 	Payload json.RawMessage `json:"payload"`
 }
 
 func eventOf(m message.Message) (event, error) {
 	raw, err := message.Encode(m.Body)
-	return event{1, m.Seq, m.TS, m.ID, m.Type(), m.From, m.To, m.Goal, m.Subject, m.Cause, m.Agent, m.Fence, raw}, err
+	return event{1, m.Seq, m.TS, m.ID, m.Type(), m.From, m.To, m.Goal, m.Subject, m.Cause, m.Agent, m.Fence, m.Door, raw}, err
 }
 
 func (s *screen) writeJSON(m message.Message) error {

@@ -39,11 +39,6 @@ var acts = map[message.Role]func(context.Context, *step.Env) error{
 	message.CodeReviewer:   codereviewer.Run,
 }
 
-// alsoSpeaks are the further names a role's step may use.
-var alsoSpeaks = map[message.Role][]message.Role{
-	message.Planner: {message.PlanValidator},
-}
-
 type stepFlags struct {
 	subject, cause string
 	lifeline       bool
@@ -132,7 +127,7 @@ func (a *app) spawnedStep(ctx context.Context, role message.Role, f stepFlags) e
 }
 
 func stepIdentity(agent message.AgentID, role message.Role) blackboard.Identity {
-	return blackboard.Identity{Agent: agent, Speaks: append([]message.Role{role}, alsoSpeaks[role]...), Via: "step"}
+	return blackboard.Identity{Agent: agent, Speaks: message.Names(role)}
 }
 
 // adopt registers the step and checks that the claim it was spawned for is its own.

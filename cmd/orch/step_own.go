@@ -78,7 +78,7 @@ func classOf(err error) string {
 
 // pick claims what is due for a role, as a supervisor of its own.
 func (a *app) pick(ctx context.Context, root string, cfg config.Config, role message.Role, subject string) (supervisor.Claim, *supervisor.Starter, error) {
-	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}, Via: "step"}))
+	b, err := blackboard.Open(root, a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}))
 	if err != nil {
 		return supervisor.Claim{}, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -15,7 +14,6 @@ import (
 	rules "orch/roles/loop/code"
 	"orch/roles/planner"
 	"orch/roles/run/config"
-	"orch/roles/run/socket"
 	"orch/roles/run/step"
 	"orch/roles/run/supervisor"
 	"orch/roles/think"
@@ -26,7 +24,7 @@ import (
 
 // codeEnv is what a step of a coder, a reviewer or the planner of a coding goal
 // gets beside the rest; nil for other roles.
-func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World, ears *step.Ears, keep *keeper) (*step.Code, error) {
+func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, in message.UserInput, m *choose.Meter, w agent.World, asks *step.Requests, speaks []string, keep *keeper) (*step.Code, error) {
 	role := c.Activation.Key.Role
 	switch {
 	case role == message.Planner && in.Profile == codeProfile:
@@ -43,7 +41,7 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	}
 	redact := blackboard.NewRedactor(os.Environ())
 	code := &step.Code{
-		Repo: p.repo, Place: p.place, Integration: p.ref, Ears: ears, Env: []string{supervisor.AgentEnv + "=" + string(c.Agent)},
+		Repo: p.repo, Place: p.place, Integration: p.ref, Requests: asks, Env: []string{supervisor.AgentEnv + "=" + string(c.Agent)},
 		Checks: func(ctx context.Context, dir string, ch check.Check) check.Verdict {
 			spec, err := keep.around(w.Process, dir)
 			if err != nil {
@@ -59,11 +57,7 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		return nil, err
 	}
 	code.Env = append(code.Env, path, "TMPDIR="+w.Scratch)
-	for _, kv := range w.Process.Env {
-		if strings.HasPrefix(kv, socket.Env+"=") {
-			code.Env = append(code.Env, kv)
-		}
-	}
+	code.Env = append(code.Env, speaks...)
 	if cfg.Code.Setup != "" {
 		code.Setup = func(ctx context.Context, dir string) error {
 			spec, err := keep.around(w.Process, dir)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"orch/blackboard"
@@ -31,8 +33,10 @@ type stepWorld struct {
 	*step.Env
 	meter   *choose.Meter
 	scratch string
-	ears    *step.Ears
-	stop    func() // of the step's socket
+	asks    *step.Requests
+	token   string   // of the step's socket
+	speaks  []string // environment of what may ask through the socket; empty without one
+	stop    func()   // of the step's socket
 }
 
 // close removes what was made for the step.
@@ -41,25 +45,32 @@ func (w stepWorld) close() {
 	os.RemoveAll(w.scratch)
 }
 
-// listen opens the step's private socket, through which commands it starts may
-// say what its role may say. Only steps that start commands have one.
-func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string, spec *process.Spec) error {
-	w.stop = func() {}
-	if !loop.Holds(role) && role != message.CodeReviewer {
-		return nil
-	}
-	path, stop, err := socket.Serve(ctx, socket.Dir(marker), func(ctx context.Context, body message.Body) (message.ID, error) {
-		if role != message.Executor { // coders and reviewers ask; what they may say their step decides
-			return w.ears.Hear(ctx, body)
-		}
-		m, err := w.Say(ctx, body)
-		return m.ID, err
+// mayAsk tells whether a role's step has a socket: it starts agents or commands
+// that may ask and claim. Checks, setup and hooks are not told of it.
+func mayAsk(role message.Role) bool { return loop.Holds(role) || role == message.CodeReviewer }
+
+// listen opens the step's private socket, whose name and token are settled.
+func (w *stepWorld) listen(ctx context.Context, role message.Role, marker string) error {
+	_, stop, err := socket.Serve(ctx, socket.Dir(marker), socket.Session{
+		Step: os.Getpid(), Token: w.token,
+		Handle: func(ctx context.Context, body message.Body) (message.ID, error) { return w.asks.Hear(ctx, w.Env, body) },
+		Refused: func(ctx context.Context, s socket.Stranger) {
+			w.asks.Refused(ctx, w.Env, s.PID, s.Command, s.Why)
+		},
 	})
 	if err != nil {
 		return err
 	}
 	w.stop = stop
-	spec.Env = append(spec.Env, socket.Env+"="+path)
+	if role == message.Executor { // coders and reviewers listen by themselves, while their agent works
+		w.asks.Open(func(ctx context.Context, body message.Body) (message.ID, error) {
+			a, ok := body.(message.Anomaly)
+			if !ok {
+				return "", &step.NotYoursError{What: fmt.Sprintf("an executor's command may not say %s", body.Type()), Do: "orch note anomaly"}
+			}
+			return w.RelayAnomaly(ctx, a)
+		})
+	}
 	return nil
 }
 
@@ -75,7 +86,8 @@ type stepMaker struct {
 	rules  []gate.Rule       // permissions
 	keep   *keeper           // nil when nothing is confined
 	heart  *step.Heart
-	spec   process.Spec // of tools and checks, confined to the project
+	spec   process.Spec // of checks, confined to the project
+	tools  process.Spec // of tools: the same, with the step's socket
 	apart  process.Spec // of what has no business in the project: the scratch is all it may write
 	agents agent.World
 	whole  *integrated // what a coding goal has merged, for the role that judges it
@@ -95,7 +107,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil {
 		return stepWorld{}, err
 	}
-	code, err := a.codeEnv(ctx, b, cfg, c, m.input, m.world.meter, m.agents, m.world.ears, m.keep)
+	code, err := a.codeEnv(ctx, b, cfg, c, m.input, m.world.meter, m.agents, m.world.asks, m.world.speaks, m.keep)
 	if err != nil {
 		return stepWorld{}, err
 	}
@@ -103,13 +115,18 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		return stepWorld{}, err
 	}
 	m.world.Code = code
+	if w := &m.world; mayAsk(w.Role()) {
+		if err := w.listen(ctx, w.Role(), c.Marker); err != nil {
+			return stepWorld{}, err
+		}
+	}
 	return m.world, nil
 }
 
 // processes settles how and where the step's commands and agents run.
 func (m *stepMaker) processes(ctx context.Context) (err error) {
 	root, role := m.board.Root(), m.claim.Activation.Key.Role
-	m.world.ears = &step.Ears{}
+	m.world.asks = &step.Requests{}
 	if m.world.scratch, err = stepScratch(m.claim.Marker); err != nil {
 		return err
 	}
@@ -119,8 +136,13 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 	}
 	// Output is progress: while a command says something, its task stays claimed.
 	spec.OnOutput = func([]byte) { m.heart.Beat("output") }
-	if err := m.world.listen(ctx, role, m.claim.Marker, &spec); err != nil {
+	m.world.stop = func() {}
+	if err := socket.MakeFolder(); err != nil {
 		return err
+	}
+	if mayAsk(role) {
+		m.world.token = rand.Text()
+		m.world.speaks = []string{socket.Env + "=" + socket.Path(m.claim.Marker), socket.TokenEnv + "=" + m.world.token}
 	}
 	if m.rules, err = m.goalRules(ctx, m.board, m.cfg, m.claim.Activation.Goal); err != nil {
 		return err
@@ -132,7 +154,7 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 	if m.keep, err = m.keeperOf(ctx, m.cfg, root, m.world.scratch, opened); err != nil {
 		return err
 	}
-	m.agents = agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: m.world.scratch, Now: time.Now, Confine: m.keep.hook()}
+	m.agents = agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: m.world.scratch, Now: time.Now, Confine: m.keep.asking(m.claim.Marker, len(m.world.speaks) > 0).hook()}
 	if m.apart, err = m.keep.around(spec); err != nil {
 		return err
 	}
@@ -146,7 +168,11 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 	if err := os.MkdirAll(files, 0o755); err != nil {
 		return fmt.Errorf("make a place for what commands leave: %w", err)
 	}
-	m.spec, err = m.keep.around(spec, root, files)
+	if m.spec, err = m.keep.around(spec, root, files); err != nil {
+		return err
+	}
+	m.tools, err = m.keep.asking(m.claim.Marker, len(m.world.speaks) > 0).around(spec, root, files)
+	m.tools.Env = slices.Concat(m.tools.Env, m.world.speaks)
 	return err
 }
 
@@ -156,7 +182,7 @@ func (m *stepMaker) fill(think thoughts) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read values.md: %w", err)
 	}
-	box, err := m.box(m.board, m.claim, m.cfg, m.world.scratch, m.spec, m.rules)
+	box, err := m.box(m.board, m.claim, m.cfg, m.world.scratch, m.tools, m.rules)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (a *app) nextSupervisor(ctx context.Context, root string) (blackboard.Ident
 	if err := b.View(ctx, func(st *blackboard.State) error { agent = st.NextAgent(message.Supervisor); return nil }); err != nil {
 		return blackboard.Identity{}, err
 	}
-	return blackboard.NewIdentity(agent, "terminal")
+	return blackboard.NewIdentity(agent)
 }
 
 // register makes this process known under an id; taken means somebody lives under it.

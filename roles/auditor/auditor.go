@@ -58,7 +58,7 @@ func (a *Auditor) Observe(m message.Message) {
 func (a *Auditor) ObserveRecord(r journal.Record) {
 	a.s.Head = r.Head()
 	m := message.Message{
-		Seq: r.Seq, TS: r.TS, ID: message.ID(r.ID), From: message.Role(r.From), To: message.Role(r.To),
+		Seq: r.Seq, TS: r.TS, ID: message.ID(r.ID), From: message.Role(r.From), To: message.Role(r.To), Door: message.Door(r.Door),
 		Goal: message.GoalID(r.Goal), Subject: r.Subject, Cause: message.ID(r.Cause),
 		Agent: message.AgentID(r.Agent), Fence: message.Fence(r.Fence),
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orch/blackboard/message"
-	"orch/roles/loop"
 )
 
 // handler looks at one type of message, given raw or decoded.
@@ -42,7 +41,6 @@ var handlers = map[message.Type]handler{
 	"ExecutionResult": on((*Auditor).executionResult), "TaskFinished": on((*Auditor).taskFinished),
 	"CorrectionSignal": on((*Auditor).correction), "SubTaskOutcome": on((*Auditor).outcome),
 	"ReviewRequested": on((*Auditor).reviewRequested), "ReviewVerdict": on((*Auditor).reviewVerdict),
-	"Crosschecked": on((*Auditor).crosschecked), "PageChecked": on((*Auditor).pageChecked),
 	"Merged": on((*Auditor).merged), "IntegrationFailed": on((*Auditor).integrationFailed),
 	"ReplanRequest": on((*Auditor).replanRequest), "OutcomeSummary": on((*Auditor).outcomeSummary),
 	"PlanDirective": on((*Auditor).planDirective), "FinalResult": on((*Auditor).finalResult),
@@ -73,13 +71,10 @@ func (a *Auditor) envelope(m message.Message, t message.Type) {
 	}
 }
 
-// byHand are what a person may say under an agent's name: orch claim --as.
-var byHand = []message.Type{"Claimed", "Released", "LeaseExtended", "TaskFinished", "Registered", "AgentStatus", "Deregistered"}
-
 // spoken finds what the routing table or the sender's contract forbids.
 func (a *Auditor) spoken(m message.Message, t message.Type) {
 	why := ""
-	if err := message.Route(t, m.From, m.To); err != nil {
+	if err := a.route(m, t); err != nil {
 		why = err.Error()
 	} else if m.From != message.Board && m.Agent != "" {
 		why = a.wrongName(m, t)
@@ -88,6 +83,20 @@ func (a *Auditor) spoken(m message.Message, t message.Type) {
 		a.find(Finding{Kind: BoundaryViolation, Severity: Critical, Goal: m.Goal, Subject: m.Subject, Role: m.From, Agent: m.Agent,
 			Message: fmt.Sprintf("the log has a %s that its sender may not send: %s", t, why)}, at(m))
 	}
+}
+
+// route holds a record against the table. Once the log has doors every record
+// has one. Before, who claimed a task by hand said so as the agent.
+func (a *Auditor) route(m message.Message, t message.Type) error {
+	a.s.Doors = a.s.Doors || m.Door != ""
+	if m.Door == "" && a.s.Doors {
+		return fmt.Errorf("%s came through no door", t)
+	}
+	err := message.Route(t, m.Door, m.From, m.To)
+	if err != nil && m.Door == "" && byHand(m, t) && a.nameOf(m.Agent).role == m.From {
+		return nil
+	}
+	return err
 }
 
 // agentName is what an agent's id says about it.
@@ -115,13 +124,17 @@ func (a *Auditor) wrongName(m message.Message, t message.Type) string {
 	switch {
 	case name.err != nil:
 		return name.err.Error()
-	case role == m.From, m.From == message.Human && slices.Contains(byHand, t):
-		return ""
-	}
-	if c, ok := loop.ContractOf(role); ok && slices.Contains(c.Speaks, m.From) {
+	case slices.Contains(message.Names(role), m.From), m.From == message.Human && byHand(m, t):
 		return ""
 	}
 	return fmt.Sprintf("%s speaks as %s", m.Agent, m.From)
+}
+
+// byHand tells whether a person may have said it under an agent's name: orch
+// claim --as. Of a record without a door only the type is known.
+func byHand(m message.Message, t message.Type) bool {
+	e, _ := message.Lookup(t)
+	return slices.Contains(e.Changes, message.Tasks) && len(e.Through(message.DoorPerson)) > 0 && (m.Door == message.DoorPerson || m.Door == "")
 }
 
 // talk is what one agent said in the minute at hand.

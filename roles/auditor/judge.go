@@ -103,13 +103,3 @@ func (a *Auditor) reviewVerdict(m message.Message, b message.ReviewVerdict) {
 		t.move(reviewed, at(m))
 	}
 }
-
-func (a *Auditor) crosschecked(m message.Message, b message.Crosschecked) {
-	a.evidenced(m, string(b.Task), b.Verdicts)
-	a.rate(m, m.From, "agreements", b.Agree, true)
-}
-
-func (a *Auditor) pageChecked(m message.Message, b message.PageChecked) {
-	a.evidenced(m, string(b.Task), b.Verdicts)
-	a.rate(m, m.From, "agreements", b.Agree, true)
-}

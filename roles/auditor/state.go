@@ -28,8 +28,9 @@ type state struct {
 	Rates    map[string]*series        `json:"rates"`
 	Spending map[string]*spending      `json:"spending"`
 	Clusters map[Kind][]cluster        `json:"clusters"`
-	Minute   int64                     `json:"minute"` // of the log's time
-	Talk     map[message.AgentID]*talk `json:"talk"`   // messages of this minute
+	Minute   int64                     `json:"minute"`          // of the log's time
+	Doors    bool                      `json:"doors,omitempty"` // a record with a door was seen: all later ones have one
+	Talk     map[message.AgentID]*talk `json:"talk"`            // messages of this minute
 
 	Found   []Finding    `json:"found"`
 	Told    told         `json:"told"`

@@ -48,7 +48,7 @@ func Run(ctx context.Context, e *step.Env) error {
 	if err := it.place(working); err != nil {
 		return it.unplaced(ctx, err)
 	}
-	shut := e.Code.Ears.Open(it.hear)
+	shut := e.Code.Requests.Open(it.hear)
 	report, worked := it.work(working)
 	shut()
 	return it.end(ctx, working, report, worked)

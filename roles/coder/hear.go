@@ -16,17 +16,9 @@ import (
 func (it *iteration) hear(ctx context.Context, body message.Body) (message.ID, error) {
 	switch b := body.(type) {
 	case message.Anomaly:
-		if err := it.mine(b.Task); err != nil {
-			return "", err
-		}
-		b.Task = it.task.ID
-		if err := errors.Join(message.MayLog(message.Coder, b.Kind), b.Validate()); err != nil {
-			return "", &step.NotYoursError{What: err.Error(), Do: "docs/messages.md lists the kinds, their fields, and who may log them"}
-		}
-		m, err := it.e.Say(ctx, b)
-		return m.ID, err
+		return it.e.RelayAnomaly(ctx, b)
 	case message.Discovery:
-		m, err := it.e.Say(ctx, b)
+		m, err := it.e.Relay(ctx, b)
 		return m.ID, err
 	case message.ReviewRequested:
 		if b.ReviewCommit != "" {

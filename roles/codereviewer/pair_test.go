@@ -51,7 +51,7 @@ func envOf(d *codertest.Desk, role message.Role, agent message.AgentID) *step.En
 		Goal: codertest.Goal, Agent: agent, Fence: fence, Config: config.Default(), Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
 		Lease: func() message.Lease { return message.Lease{ExpiresAt: time.Now().Add(time.Minute)} }, Log: d.T.Logf,
 		Code: &step.Code{
-			Repo: d.Repo, Place: d.Place, Integration: codertest.Integration, Ears: &step.Ears{},
+			Repo: d.Repo, Place: d.Place, Integration: codertest.Integration, Requests: &step.Requests{},
 			TestCommand: func(string) (string, error) { return "", nil },
 			Checks: func(ctx context.Context, dir string, c check.Check) check.Verdict {
 				return check.Run(ctx, c, check.Env{Workspace: dir, WallMS: 120_000, Process: process.Spec{Env: os.Environ(), WallMS: 120_000, KeepBytes: 1 << 16, MaxOutputBytes: 1 << 20}})
@@ -293,18 +293,18 @@ func TestAnAgentOnlyAsks(t *testing.T) {
 			message.Anomaly{Kind: "debt_created", Details: map[string]string{"what": "x"}}, message.Anomaly{Kind: "retry_loop"},
 			message.Blocked{BlockedReason: "too hard", BlockedQuestions: []string{"what?"}},
 		} {
-			if _, err := e.Code.Ears.Hear(ctx, forbidden); err == nil {
+			if _, err := e.Code.Requests.Hear(ctx, e, forbidden); err == nil {
 				t.Errorf("%s was taken: %+v", forbidden.Type(), forbidden)
 			}
 		}
-		if _, err := e.Code.Ears.Hear(ctx, message.Anomaly{Kind: "trade_off", Details: map[string]string{"what": "a copy", "why": "time", "debt_created": "true"}}); err != nil {
+		if _, err := e.Code.Requests.Hear(ctx, e, message.Anomaly{Kind: "trade_off", Details: map[string]string{"what": "a copy", "why": "time", "debt_created": "true"}}); err != nil {
 			t.Error(err)
 		}
 		d.Write(in.Dir, "a.txt", "done\n")
-		if _, err := e.Code.Ears.Hear(ctx, message.ReviewRequested{Notes: "by hand"}); err != nil {
+		if _, err := e.Code.Requests.Hear(ctx, e, message.ReviewRequested{Notes: "by hand"}); err != nil {
 			t.Error(err)
 		}
-		if _, err := e.Code.Ears.Hear(ctx, message.Handoff{Summary: "x", NextAction: "y"}); err == nil || !strings.Contains(err.Error(), "already") {
+		if _, err := e.Code.Requests.Hear(ctx, e, message.Handoff{Summary: "x", NextAction: "y"}); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("a second end was taken: %v", err)
 		}
 		return think.CodeReport{End: think.CodeHandoff, Handoff: message.Handoff{Summary: "x", NextAction: "y"}}, nil
@@ -316,7 +316,7 @@ func TestAnAgentOnlyAsks(t *testing.T) {
 	if now.Status != blackboard.ReadyForReview || now.Review.Notes != "by hand" || len(now.Anomalies) != 1 {
 		t.Errorf("%s, %q, %v", now.Status, now.Review.Notes, now.Anomalies)
 	}
-	if _, err := e.Code.Ears.Hear(t.Context(), message.ReviewRequested{}); err == nil {
+	if _, err := e.Code.Requests.Hear(t.Context(), e, message.ReviewRequested{}); err == nil {
 		t.Error("the step still listens")
 	}
 }

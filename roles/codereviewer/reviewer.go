@@ -70,7 +70,7 @@ func (r *review) run(ctx context.Context) error {
 	if red(r.in.Checks) {
 		return r.say(ctx, said)
 	}
-	shut := r.w.Ears.Open(r.hear)
+	shut := r.w.Requests.Open(r.hear)
 	thought, err := r.ask(ctx, r.w.Reviewer)
 	shut()
 	if err != nil {

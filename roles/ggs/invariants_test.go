@@ -11,8 +11,8 @@ import (
 // The rows of v0.8's "Key Invariants" that belong to the controller.
 
 func TestInvariant_GGSComputesLossAndGradient(t *testing.T) {
-	if e := entry(t, message.PlanDirective{}); !slices.Equal(e.From, []message.Role{message.GGS}) {
-		t.Errorf("PlanDirective may come from %v", e.From)
+	if e := entry(t, message.PlanDirective{}); !slices.Equal(e.From(), []message.Role{message.GGS}) {
+		t.Errorf("PlanDirective may come from %v", e.From())
 	}
 	r := request(one("a", "x", 4, 4, 4))
 	r.Request.Recommendation = "abandon" // advice is logged, arithmetic decides
@@ -94,8 +94,8 @@ func TestInvariant_BlockedToolsAccumulate(t *testing.T) {
 }
 
 func TestInvariant_GGSIsTheSoleEmitterOfFinalResult(t *testing.T) {
-	if e := entry(t, message.FinalResult{}); !slices.Equal(e.From, []message.Role{message.GGS}) {
-		t.Errorf("FinalResult may come from %v", e.From)
+	if e := entry(t, message.FinalResult{}); !slices.Equal(e.From(), []message.Role{message.GGS}) {
+		t.Errorf("FinalResult may come from %v", e.From())
 	}
 	for want, r := range map[message.Directive]Round{
 		message.Accept:  summary(one("a", "x", 3, 0, 0)),
@@ -137,8 +137,8 @@ func TestInvariant_AcceptNeedsEverythingMatched(t *testing.T) {
 }
 
 func TestInvariant_OnlyGGSAndTheMemoryWriteMegrams(t *testing.T) {
-	if e := entry(t, message.Megram{}); !slices.Equal(e.From, []message.Role{message.GGS, message.Memory}) {
-		t.Errorf("Megram may come from %v", e.From)
+	if e := entry(t, message.Megram{}); !slices.Equal(e.From(), []message.Role{message.GGS, message.Memory}) {
+		t.Errorf("Megram may come from %v", e.From())
 	}
 }
 

@@ -33,7 +33,7 @@ func newStage(t *testing.T) *stage { return stageAt(t, nil) }
 func stageAt(t *testing.T, clock journal.Clock) *stage {
 	s := &stage{t: t, root: t.TempDir(), clock: clock}
 	s.people = s.open("human-1", true, message.Human, message.Perceiver, message.Planner, message.PlanValidator, message.MetaValidator, message.Supervisor)
-	s.executor = s.open("executor-1", false, message.Executor)
+	s.executor = s.open("executor-1", false, message.Executor, message.Supervisor)
 	s.examiner = s.open("agent-validator-1", false, message.AgentValidator)
 	return s
 }
@@ -44,7 +44,7 @@ func (s *stage) open(agent message.AgentID, create bool, speaks ...message.Role)
 	if create {
 		open = blackboard.Init
 	}
-	b, err := open(s.root, blackboard.Options{Clock: s.clock, Identity: blackboard.Identity{Agent: agent, Speaks: speaks, Via: "test"}, UnsafeFS: true})
+	b, err := open(s.root, blackboard.Options{Clock: s.clock, Identity: blackboard.Identity{Agent: agent, Speaks: speaks}, UnsafeFS: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}

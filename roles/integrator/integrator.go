@@ -83,7 +83,7 @@ func (i *Integrator) Serve(ctx context.Context) error {
 var (
 	// brings are the messages after which something may be due to be merged.
 	// The end of a step may be what an approved task waited for.
-	brings = []message.Type{message.ReviewVerdict{}.Type(), message.Crosschecked{}.Type(), message.Resumed{}.Type(), message.Unblocked{}.Type(), message.HumanEdit{}.Type(), message.StepEnded{}.Type()}
+	brings = []message.Type{message.ReviewVerdict{}.Type(), message.Resumed{}.Type(), message.Unblocked{}.Type(), message.HumanEdit{}.Type(), message.StepEnded{}.Type()}
 	// frees are the messages after which a worktree may be needed no more.
 	frees = []message.Type{message.StepEnded{}.Type(), message.FinalResult{}.Type(), message.Aborted{}.Type()}
 )

@@ -200,7 +200,7 @@ func TestLimitsOfACoder(t *testing.T) {
 				if err := body.Validate(); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
-				if err := message.Route(m.Type(), m.From, m.To); err != nil {
+				if err := message.Route(m.Type(), message.DoorProcess, m.From, m.To); err != nil {
 					t.Error(err)
 				}
 			} else if _, suspends := m.Body.(message.CheckpointReached); suspends {

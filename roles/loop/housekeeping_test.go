@@ -22,7 +22,7 @@ func chores(t *testing.T, b *board, p Policy, atMS, awakeMS int64) string {
 	t.Helper()
 	var out []string
 	for _, m := range Housekeeping(b, p, alive, after(atMS), awakeMS) {
-		if err := message.Route(m.Type(), m.From, m.To); err != nil {
+		if err := message.Route(m.Type(), message.DoorProcess, m.From, m.To); err != nil {
 			t.Errorf("nobody may say that: %v", err)
 		}
 		out = append(out, fmt.Sprintf("%s/%s", m.Type(), m.Subject))

@@ -17,13 +17,11 @@ const (
 	Tier2      Tier = 2
 )
 
-// Contract is what one role is, in data.
+// Contract is what one role is, in data. What it may say, and under which
+// names, is message.Emits and message.Names.
 type Contract struct {
 	Role       message.Role
-	Activation string         // when it is activated, for people
-	Reads      []string       // what of the board it may look at
-	Emits      []message.Type // what it may say; a subset of the routing table
-	Speaks     []message.Role // the names it says it under
+	Activation string // when it is activated, for people
 	Tier       Tier
 	AtLeast    message.Role // the role whose tier it must reach; empty for none
 	Resident   bool         // stays up and follows the log
@@ -36,73 +34,42 @@ var contracts = []Contract{
 	{
 		Role: message.Perceiver, Tier: Tier1,
 		Activation: "a UserInput has no TaskSpec, or a ClarificationAnswer came",
-		Reads:      []string{"UserInput", "ClarificationAnswer", "values.md"},
-		Emits:      []message.Type{"TaskSpec", "ClarificationQuestion"},
-		Speaks:     []message.Role{message.Perceiver},
 	},
 	{
 		Role: message.Planner, Tier: Tier2,
 		Activation: "a TaskSpec has no plan, or a PlanDirective or PlanRejected is unanswered: first the memory is asked, then the plan is made; in profile code also a blocked task, a second integration failure, an immediate discovery, a system_ambiguity",
-		Reads:      []string{"TaskSpec", "PlanDirective", "PlanRejected", "MemoryAnswer", "MemoryTimeout", "SubTaskOutcome", "Blocked", "IntegrationFailed", "Discovery", "Anomaly", "values.md"},
-		Emits: []message.Type{"MemoryQuery", "SubTask", "DispatchManifest", "PlanRejected", "TaskGated",
-			"Rescoped", "Abandoned", "Unblocked", "Triaged", "Anomaly"},
-		Speaks: []message.Role{message.Planner, message.PlanValidator},
 	},
 	{
 		Role: message.MetaValidator, Tier: Tier2, AtLeast: message.Planner,
 		Activation: "fan-in is complete: no task of the plan is claimable, running or in review",
-		Reads:      []string{"DispatchManifest", "SubTaskOutcome", "TaskSpec", "the workspace, through checks", "values.md"},
-		Emits:      []message.Type{"ReplanRequest", "OutcomeSummary"},
-		Speaks:     []message.Role{message.MetaValidator},
 	},
 	{
 		Role: message.AgentValidator, Tier: Tier1,
 		Activation: "a task is READY_FOR_REVIEW",
-		Reads:      []string{"SubTask", "ExecutionResult", "ToolCall", "the workspace, through checks", "values.md"},
-		Emits:      []message.Type{"CorrectionSignal", "SubTaskOutcome"},
-		Speaks:     []message.Role{message.AgentValidator},
 	},
 	{
 		Role: message.CodeReviewer, Tier: Tier2,
 		Activation: "a coder's task is READY_FOR_REVIEW and nobody reviews it",
-		Reads:      []string{"SubTask", "ReviewRequested", "earlier ReviewVerdicts", "the spec as it is on integration", "a read-only checkout of the submitted commit"},
-		Emits:      []message.Type{"ReviewClaimed", "ReviewReleased", "ReviewVerdict", "Blocked", "Anomaly", "LeaseExtended", "LateResult", "ApprovalRequest"},
-		Speaks:     []message.Role{message.CodeReviewer},
 	},
 	{
 		Role: message.Executor, Tier: Tier1, Holds: true,
 		Activation: "a task is claimable",
-		Reads:      []string{"SubTask", "CorrectionSignal", "outputs of lower sequences", "the workspace", "values.md"},
-		Emits:      []message.Type{"ToolStarted", "ToolCall", "ExecutionResult", "ApprovalRequest", "CheckpointReached", "LateResult", "LeaseExtended"},
-		Speaks:     []message.Role{message.Executor},
 	},
 	{
 		Role: message.Coder, Tier: Tier1, Holds: true,
 		Activation: "a coder's task is claimable",
-		Reads:      []string{"SubTask", "ReviewVerdict", "Handoff", "IntegrationFailed", "answers to blocks", "the spec", "its own worktree", "values.md"},
-		Emits:      []message.Type{"ReviewRequested", "Blocked", "Handoff", "Anomaly", "Discovery", "CheckpointReached", "ApprovalRequest", "LateResult", "LeaseExtended"},
-		Speaks:     []message.Role{message.Coder},
 	},
 	{
 		Role: message.GGS, Tier: Arithmetic, Resident: true,
 		Activation: "a ReplanRequest, an OutcomeSummary or a third PlanRejected is unanswered and the step that said it has ended, or a GiveUp is",
-		Reads:      []string{"ReplanRequest", "OutcomeSummary", "PlanRejected", "GiveUp", "StepEnded", "its own earlier messages"},
-		Emits:      []message.Type{"Megram", "PlanDirective", "FinalResult", "NegativeFeedback"},
-		Speaks:     []message.Role{message.GGS},
 	},
 	{
 		Role: message.Memory, Tier: Tier1, Resident: true,
 		Activation: "a Megram, MemoryQuery or DreamRequest came",
-		Reads:      []string{"Megram", "MemoryFact", "MemoryForget", "NegativeFeedback", "MemoryQuery", "DreamRequest"},
-		Emits:      []message.Type{"MemoryAnswer", "Megram", "DreamReport", "MemoryRebuilt"},
-		Speaks:     []message.Role{message.Memory},
 	},
 	{
 		Role: message.Auditor, Tier: Arithmetic, Resident: true,
 		Activation: "every message",
-		Reads:      []string{"the log"},
-		Emits:      []message.Type{},
-		Speaks:     []message.Role{message.Auditor},
 	},
 }
 

@@ -23,7 +23,7 @@ const dreamerVariable = "MEMORY_TEST_DREAMER"
 
 func openBoard(root string, open func(string, blackboard.Options) (*blackboard.Board, error)) (*blackboard.Board, error) {
 	return open(root, blackboard.Options{UnsafeFS: true, Identity: blackboard.Identity{
-		Agent: "memory-1", Via: "test", Speaks: []message.Role{message.Memory, message.Planner, message.Human},
+		Agent: "memory-1", Speaks: []message.Role{message.Memory, message.Planner, message.Human},
 	}})
 }
 

@@ -33,7 +33,7 @@ func newStage(t *testing.T) *stage {
 
 func (s *stage) open(agent message.AgentID, open func(string, blackboard.Options) (*blackboard.Board, error), speaks ...message.Role) *blackboard.Board {
 	s.t.Helper()
-	b, err := open(s.root, blackboard.Options{Identity: blackboard.Identity{Agent: agent, Speaks: speaks, Via: "test"}, UnsafeFS: true})
+	b, err := open(s.root, blackboard.Options{Identity: blackboard.Identity{Agent: agent, Speaks: speaks}, UnsafeFS: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestInvariant_NoModelIsAskedWhenATaskFailed(t *testing.T) {
 
 func TestInvariant_ReplanRequestGoesToTheControllerOnly(t *testing.T) {
 	for _, to := range message.Roles() {
-		if err := message.Route("ReplanRequest", message.MetaValidator, to); (err == nil) != (to == message.GGS) {
+		if err := message.Route("ReplanRequest", message.DoorProcess, message.MetaValidator, to); (err == nil) != (to == message.GGS) {
 			t.Errorf("to %s: %v", to, err)
 		}
 	}

@@ -223,7 +223,11 @@ func TestWhatIsNoPlanIsToldWithItsGates(t *testing.T) {
 // about says something about a task.
 func (w *coding) about(id message.TaskID, from message.Role, agent message.AgentID, fence message.Fence, body message.Body) message.Message {
 	w.T.Helper()
-	m, err := w.As(agent).Append(w.T.Context(), message.Message{From: from, To: message.DefaultTo(body.Type()), Goal: "g", Subject: string(id), Fence: fence, Agent: agent, Body: body})
+	to, door := message.DefaultTo(body.Type()), message.DoorOf(from)
+	if message.Route(body.Type(), door, from, to) != nil {
+		door = message.DoorAgent
+	}
+	m, err := w.As(agent).Append(w.T.Context(), message.Message{From: from, To: to, Door: door, Goal: "g", Subject: string(id), Fence: fence, Agent: agent, Body: body})
 	if err != nil {
 		w.T.Fatalf("%s: %v", body.Type(), err)
 	}

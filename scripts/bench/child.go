@@ -60,7 +60,7 @@ func awaitStart() error {
 
 // person is who says everything in a bench.
 func person() blackboard.Identity {
-	return blackboard.Identity{Agent: "human-1", Speaks: []message.Role{message.Human, message.Board}, Via: "bench"}
+	return blackboard.Identity{Agent: "human-1", Speaks: []message.Role{message.Human, message.Board, message.Executor}}
 }
 
 func options(fsys journal.FS) (blackboard.Options, error) {

@@ -120,6 +120,7 @@ func cycle(ctx context.Context, b *blackboard.Board, id message.TaskID) (seq uin
 			case extensions + 1:
 				m.Body = message.Released{Task: id, Agent: "human-1", Fence: m.Fence, Reason: "somebody else knows better"}
 			default:
+				m.From = message.Executor
 				m.Body = message.LeaseExtended{Task: id, Agent: "human-1", Fence: m.Fence, Lease: lease(), Progress: "the tests of the package pass"}
 			}
 			return m, nil

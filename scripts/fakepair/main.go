@@ -113,7 +113,7 @@ func say(t message.Type, body string) error {
 	if err != nil {
 		return err
 	}
-	_, err = socket.Send(context.Background(), os.Getenv(socket.Env), b)
+	_, err = socket.Send(context.Background(), os.Getenv(socket.Env), os.Getenv(socket.TokenEnv), b)
 	return err
 }
 

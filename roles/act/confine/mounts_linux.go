@@ -35,6 +35,11 @@ func (s Sandbox) mount() error {
 			return err
 		}
 	}
+	for _, path := range s.Alone {
+		if err := leaveAlone(path); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -125,6 +130,27 @@ func cover(path string) error {
 	}
 	defer null.close()
 	return null.attach(path)
+}
+
+// leaveAlone covers the directory that a directory lies in with an empty one
+// that has nothing but this directory.
+func leaveAlone(path string) error {
+	own, err := clone(path)
+	if err != nil {
+		return err
+	}
+	defer own.close()
+	parent := filepath.Dir(path)
+	if err := unix.Mount("tmpfs", parent, "tmpfs", coverFlags&^unix.MS_RDONLY, "size=4k,nr_inodes=4,mode=0755"); err != nil {
+		return fmt.Errorf("hide what lies beside %s: %w", path, err)
+	}
+	if err := place(path, true); err != nil {
+		return err
+	}
+	if err := own.attach(path); err != nil {
+		return err
+	}
+	return readOnly(unix.AT_FDCWD, parent, 0)
 }
 
 func readOnly(dirFD int, path string, flags uint) error {

@@ -14,6 +14,7 @@ type Policy struct {
 	Write    []string `json:"write"`     // files, and directories with all below them; "/" is everything
 	ReadOnly []string `json:"read_only"` // inside Write, and yet not to be written, but for what Write names inside of it
 	Hide     []string `json:"hide"`      // not to be seen; a path that is also below Write stays hidden
+	Alone    []string `json:"alone"`     // directories: of the directory they lie in nothing else is seen; by namespace only
 }
 
 // Layers are the means by which a policy is enforced.
@@ -79,14 +80,14 @@ func (p Policy) Everything() bool { return slices.Contains(p.Write, "/") }
 // makes writable. A hidden directory in which something must be written is not
 // hidden. It fails on a path that is not absolute.
 func (p Policy) Clean() (Policy, error) {
-	for _, list := range [][]string{p.Write, p.ReadOnly, p.Hide} {
+	for _, list := range [][]string{p.Write, p.ReadOnly, p.Hide, p.Alone} {
 		for _, path := range list {
 			if !filepath.IsAbs(path) {
 				return Policy{}, fmt.Errorf("confine: %q is not an absolute path", path)
 			}
 		}
 	}
-	out := Policy{Write: outermost(p.Write), ReadOnly: cleaned(p.ReadOnly)}
+	out := Policy{Write: outermost(p.Write), ReadOnly: cleaned(p.ReadOnly), Alone: cleaned(p.Alone)}
 	out.ReadOnly = slices.DeleteFunc(out.ReadOnly, func(path string) bool { return !anyAbove(out.Write, path) })
 	for _, w := range cleaned(p.Write) {
 		if anyAbove(out.ReadOnly, w) && !slices.Contains(out.Write, w) && !slices.Contains(out.ReadOnly, w) {

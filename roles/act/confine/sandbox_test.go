@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 // scene is a policy over the directories that setScene makes.
 func scene(root string) Policy {
 	in := func(name string) string { return filepath.Join(root, name) }
-	return Policy{Write: []string{in("work"), in("tmp"), in("work/.orch/files")}, ReadOnly: []string{in("work/.orch"), in("work/.git/hooks"), in("work/.git/config")}, Hide: []string{in("home/.ssh"), in("home/agent.sock")}}
+	return Policy{Write: []string{in("work"), in("tmp"), in("work/.orch/files")}, ReadOnly: []string{in("work/.orch"), in("work/.git/hooks"), in("work/.git/config")}, Hide: []string{in("home/.ssh"), in("home/agent.sock")},
+		Alone: []string{in("home/socks/mine")}}
 }
 
 func setScene(t *testing.T) string {
@@ -49,7 +50,8 @@ func setScene(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"work/.orch/config.yaml": "kept", "work/.git/config": "kept", "work/.git/hooks/sample": "kept", "work/file": "old",
-		"tmp/.keep": "", "work/.orch/files/part": "", "home/.ssh/id": "secret", "home/agent.sock": "secret", "outside/file": "kept"} {
+		"tmp/.keep": "", "work/.orch/files/part": "", "home/.ssh/id": "secret", "home/agent.sock": "secret", "outside/file": "kept",
+		"home/socks/mine/s": "own", "home/socks/other/s": "secret"} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -93,6 +95,7 @@ func TestWhatAConfinedCommandNeedsWorks(t *testing.T) {
 			"test \"$(pwd -P)\" = \"$ROOT/work\"",
 			"sh -c 'sleep 60 & kill $!'",
 			"echo x > .git/index",
+			"test \"$(cat $ROOT/home/socks/mine/s)\" = own",
 			"echo x > .orch/files/part && echo x > .orch/files/new && mv .orch/files/new .orch/files/part",
 		} {
 			if out, err := inScene(setScene(t), l, command); err != nil {
@@ -144,6 +147,10 @@ func TestWhatAConfinedCommandMustNotDoFails(t *testing.T) {
 		"mv .git away",
 		"ln .orch/config.yaml here && echo x > here",
 		"ls -A $ROOT/home/.ssh | grep id",
+		"ls -A $ROOT/home/socks | grep other",
+		"cat $ROOT/home/socks/other/s",
+		"umount -l $ROOT/home/socks && cat $ROOT/home/socks/other/s",
+		"umount -l $ROOT/home/socks/mine && umount -l $ROOT/home/socks && cat $ROOT/home/socks/other/s",
 		"mount -o remount,rw .orch && touch .orch/new",
 		"umount -l .orch && touch .orch/new",
 	}

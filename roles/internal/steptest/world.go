@@ -86,13 +86,7 @@ func (w *World) As(agent message.AgentID) *blackboard.Board {
 	if b, ok := w.boards[agent]; ok {
 		return b
 	}
-	role, err := message.ParseAgent(agent)
-	w.ok(err)
-	speaks := []message.Role{role}
-	if c, ok := loop.ContractOf(role); ok {
-		speaks = c.Speaks
-	}
-	id, err := blackboard.NewIdentity(agent, "test", speaks...)
+	id, err := blackboard.NewIdentity(agent)
 	w.ok(err)
 	b, err := blackboard.Init(w.Root, blackboard.Options{Clock: w.Clock, Identity: id})
 	w.ok(err)

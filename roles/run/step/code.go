@@ -3,7 +3,6 @@ package step
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"orch/blackboard/message"
 	"orch/roles/act/check"
@@ -37,8 +36,8 @@ type Code struct {
 	TestCommand func(dir string) (string, error)
 	// Blob returns what the board keeps under a hash in the goal's folder.
 	Blob func(hash string) ([]byte, error)
-	// Ears hear what the agent asks for while it works.
-	Ears *Ears
+	// Requests are what the agent asks for while it works.
+	Requests *Requests
 }
 
 // SpecAt is the text of a task's spec in a commit; empty without one.
@@ -64,48 +63,3 @@ func IsCoder(who string) bool {
 	role, err := message.ParseAgent(id)
 	return err == nil && role == message.Coder && who == name+" <"+AuthorEmail(id)+">"
 }
-
-// Ears pass what a command of the step asks for to whoever listens; while
-// nobody does, nothing may be said.
-type Ears struct {
-	mu   sync.Mutex
-	hear func(context.Context, message.Body) (message.ID, error)
-}
-
-// Open lets a function hear until the returned one is called.
-func (e *Ears) Open(hear func(context.Context, message.Body) (message.ID, error)) (shut func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.hear = hear
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.hear = nil
-	}
-}
-
-// Hear passes one request on. Requests are heard one after the other.
-func (e *Ears) Hear(ctx context.Context, body message.Body) (message.ID, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.hear == nil {
-		return "", &DeafError{}
-	}
-	return e.hear(ctx, body)
-}
-
-// DeafError says that a step listens to nobody now.
-type DeafError struct{}
-
-func (*DeafError) Error() string { return "this step does not listen now" }
-
-// Hint says when it does.
-func (*DeafError) Hint() string { return "an agent speaks while it works, not before and not after" }
-
-// NotYoursError refuses what an agent may not say.
-type NotYoursError struct{ What, Do string }
-
-func (e *NotYoursError) Error() string { return e.What }
-
-// Hint names what to do instead.
-func (e *NotYoursError) Hint() string { return e.Do }

@@ -24,6 +24,8 @@ type Board interface {
 	Barrier(ctx context.Context, seq uint64) error
 	Messages(from uint64) iter.Seq2[message.Message, error]
 	PutBlob(goal message.GoalID, data []byte) (hash string, err error)
+	// RecordViolation appends what the board has to say about a request it refused.
+	RecordViolation(context.Context, message.BoundaryViolation) error
 }
 
 // Box is the gated tool layer; *tool.Box is one.

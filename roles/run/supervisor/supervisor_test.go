@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) options(agent message.AgentID, speaks ...message.Role) blackboard.Options {
-	return blackboard.Options{Clock: w, Identity: blackboard.Identity{Agent: agent, Speaks: speaks, Via: "test"}}
+	return blackboard.Options{Clock: w, Identity: blackboard.Identity{Agent: agent, Speaks: speaks}}
 }
 
 func (w *world) Now() time.Time {

@@ -28,18 +28,16 @@ func (e *Error) Error() string { return e.What }
 func (e *Error) Hint() string { return e.Do }
 
 // CheckOthers refuses a second opinion by the model that gave the first: the
-// crosscheck must not think with what the validator thinks with.
+// crosscheck must not think with what the code reviewer thinks with.
 func CheckOthers(cfg config.Config, in message.UserInput) error {
 	if _, own := cfg.Models[string(message.Crosscheck)]; !own {
 		return nil
 	}
 	second := Chain(cfg, in, message.Crosscheck)
-	for _, first := range []message.Role{message.Validator, message.CodeReviewer} {
-		chain := Chain(cfg, in, first)
-		if len(chain) > 0 && len(second) > 0 && same(chain[0], second[0]) {
-			return &Error{What: fmt.Sprintf("the crosscheck thinks with %s, as the %s it checks", second[0].Title(), first),
-				Do: "give models.crosscheck another model in .orch/config.yaml"}
-		}
+	chain := Chain(cfg, in, message.CodeReviewer)
+	if len(chain) > 0 && len(second) > 0 && same(chain[0], second[0]) {
+		return &Error{What: fmt.Sprintf("the crosscheck thinks with %s, as the code-reviewer it checks", second[0].Title()),
+			Do: "give models.crosscheck another model in .orch/config.yaml"}
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (b *Bench) approve(root string) {
 		Intent: "x", Slot: "s", Approach: "a", Priority: 100, SuccessCriteria: []message.Criterion{c}}})
 	say("planner-1", message.Planner, message.Message{Cause: spec.ID, Body: message.DispatchManifest{PlanID: "p", TaskID: "g",
 		SubtaskIDs: []message.TaskID{"t"}, TaskSpec: task, Fingerprint: "f"}})
-	say("coder-1", message.Coder, message.Message{Fence: 1, Body: message.Claimed{Task: "t", Agent: "coder-1", Fence: 1}})
+	say("supervisor-1", message.Supervisor, message.Message{Fence: 1, Body: message.Claimed{Task: "t", Agent: "coder-1", Fence: 1}})
 	say("coder-1", message.Coder, message.Message{Fence: 1, Body: message.ReviewRequested{Task: "t", Iteration: 1, ReviewCommit: b.To}})
 	o := blackboard.Options{Identity: blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}}
 	if b.Board, err = blackboard.Open(root, o); err != nil {
