@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -32,7 +31,7 @@ type failure struct {
 }
 
 // classify says what went wrong. What the caller and the transport know comes
-// before what an SDK makes of it.
+// before what a client makes of it.
 func (e *Endpoint) classify(ctx context.Context, a *attempt, err error) failure {
 	f := failure{Error: &model.Error{Model: e.name, Account: e.o.Account, Cause: bare(err)}, status: a.status}
 	var reported *Reported
@@ -43,7 +42,7 @@ func (e *Endpoint) classify(ctx context.Context, a *attempt, err error) failure 
 		f.Kind, f.Detail, f.Cause = model.Cancelled, ctx.Err().Error(), ctx.Err()
 	case errors.Is(a.failed, errIdle):
 		f.Kind, f.Detail, f.Cause = model.Idle, fmt.Sprintf("nothing came for %v", ms(e.o.IdleMS)), errIdle
-	case errors.Is(a.failed, ErrTooLarge), errors.Is(err, ErrTooLarge), errors.Is(err, bufio.ErrTooLong):
+	case errors.Is(a.failed, ErrTooLarge), errors.Is(err, ErrTooLarge):
 		f.Kind, f.Detail, f.Cause = model.TooLarge, fmt.Sprintf("the answer is larger than %d bytes", e.o.MaxAnswerBytes), ErrTooLarge
 	case a.status >= 300:
 		e.reported(&f, a.body, a.status)
@@ -70,7 +69,7 @@ func (e *Endpoint) classify(ctx context.Context, a *attempt, err error) failure 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // bare is the innermost error that still says what happened. The errors around
-// it name the URL, and those of an SDK hold the whole request with its key.
+// it name the URL.
 func bare(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -2,8 +2,8 @@
 // patience with a bound, retries that honour what the server asks for, and the
 // classification of everything that can go wrong.
 //
-// It owns the limits, the transport and the retry loop; the packages openai
-// and anthropic own their protocols. It promises that Ask returns within the
+// It owns the limits, the transport, the stream of events and the retry loop;
+// the packages openai and anthropic own their protocols. It promises that Ask returns within the
 // wall limit, that a connection that yields nothing for the idle limit fails,
 // that an answer beyond the size limit is dropped as it comes, that redirects
 // are not followed (a key would travel with them), and that no secret it was
@@ -119,6 +119,7 @@ func parseBase(base string) (*url.URL, error) {
 type Endpoint struct {
 	o       Options
 	name    string
+	url     string // requests go here
 	client  *http.Client
 	secrets []string
 }
@@ -127,7 +128,9 @@ type Endpoint struct {
 type Protocol struct {
 	Name    string                                // begins the names of its models
 	BaseURL string                                // when the options name none
+	Path    string                                // of requests, below the base URL
 	Auth    func(key string) (name, value string) // the header a key travels in
+	Headers map[string]string                     // that every request needs
 }
 
 // New checks the options.
@@ -156,8 +159,11 @@ func New(p Protocol, o Options) (*Endpoint, error) {
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}
-	e := &Endpoint{o: o, name: p.Name + ":" + o.Model, secrets: []string{o.Key}}
+	e := &Endpoint{o: o, name: p.Name + ":" + o.Model, url: o.BaseURL + p.Path, secrets: []string{o.Key}}
 	headers := http.Header{}
+	for name, v := range p.Headers {
+		headers.Set(name, v)
+	}
 	if o.Key != "" {
 		headers.Set(p.Auth(o.Key))
 	}
@@ -182,9 +188,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Options are the options with their defaults filled in.
 func (e *Endpoint) Options() Options { return e.o }
-
-// HTTP is the client that keeps the limits. It serves requests made inside Ask.
-func (e *Endpoint) HTTP() *http.Client { return e.client }
 
 // Model is the name the records carry.
 func (e *Endpoint) Model() string { return e.name }

@@ -41,13 +41,6 @@ func attemptOf(ctx context.Context) *attempt {
 	return &attempt{}
 }
 
-// IsJSON tells whether the server answered the request of this context with
-// JSON in one piece.
-func IsJSON(ctx context.Context) bool {
-	a := attemptOf(ctx)
-	return a.status < 300 && strings.Contains(strings.ToLower(a.header.Get("Content-Type")), "json")
-}
-
 func isStream(h http.Header) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(h.Get("Content-Type"))), "text/event-stream")
 }
@@ -64,18 +57,23 @@ func (e *Endpoint) patientClient(given *http.Client, headers http.Header) *http.
 			c.Transport = http.DefaultTransport
 		}
 	}
-	c.Transport = &patient{base: c.Transport, headers: headers, idle: ms(e.o.IdleMS), maxBytes: e.o.MaxAnswerBytes}
+	c.Transport = &patient{base: c.Transport, headers: headers, idle: ms(e.o.IdleMS), wholeBytes: e.wholeBytes(), streamBytes: 64 * e.o.MaxAnswerBytes}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c
 }
 
+// wholeBytes is how many bytes of an answer in one piece, or of one event, are
+// read: JSON may take two bytes for one.
+func (e *Endpoint) wholeBytes() int64 { return 2*e.o.MaxAnswerBytes + maxErrorBytes }
+
 // patient is a transport that gives up on silence and on excess. It also adds
-// the headers that hold secrets, so that no SDK ever has them to print.
+// the headers that hold secrets, so that no error above it has them to print.
 type patient struct {
-	base     http.RoundTripper
-	headers  http.Header
-	idle     time.Duration
-	maxBytes int64
+	base        http.RoundTripper
+	headers     http.Header
+	idle        time.Duration
+	wholeBytes  int64
+	streamBytes int64 // events wrap a few letters of text in a few hundred bytes each
 }
 
 // CloseIdleConnections is what http.Client looks for.
@@ -115,13 +113,12 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// bound is how many bytes of a response are read. Events wrap a few letters
-// of text in a few hundred bytes each.
+// bound is how many bytes of a response are read.
 func (p *patient) bound(res *http.Response) int64 {
 	if isStream(res.Header) {
-		return 64 * p.maxBytes
+		return p.streamBytes
 	}
-	return 2*p.maxBytes + maxErrorBytes
+	return p.wholeBytes
 }
 
 // keepError reads the body of an error status, as far as it is of use, and

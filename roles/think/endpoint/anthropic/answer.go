@@ -1,20 +1,17 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
 
 	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
 )
 
 var (
-	errNoStream = errors.New("the server does not stream")
-	errNoEnd    = errors.New("the answer ends in the middle")
 	errNoAnswer = errors.New("the answer has no content and no reason to have stopped")
 	errPaused   = errors.New("the server paused the answer and asks to be called again")
 )
@@ -23,155 +20,139 @@ var (
 const maxBlocks = 1024
 
 // whole asks for the answer in one piece.
-func (c *Client) whole(ctx context.Context, p anthropic.MessageNewParams) (model.Response, error) {
-	got, err := c.service.New(ctx, p)
-	if err != nil {
-		return model.Response{}, reported(err)
-	}
+func (c *Client) whole(ctx context.Context, r request) (model.Response, error) {
 	var res model.Response
-	count(&res, got.Usage.InputTokens, got.Usage.CacheReadInputTokens, got.Usage.CacheCreationInputTokens, got.Usage.OutputTokens)
+	body, err := c.Whole(ctx, r)
+	if err != nil {
+		return res, err
+	}
+	var got answer
+	if err := endpoint.Decode(body, &got); err != nil {
+		return res, err
+	}
+	got.Usage.count(&res)
 	if got.StopReason == "" {
-		if isError([]byte(got.RawJSON())) {
-			return res, &endpoint.Reported{JSON: []byte(got.RawJSON())}
+		if len(got.Error) > 0 && string(got.Error) != "null" {
+			return res, &endpoint.Reported{JSON: body}
 		}
 		return res, errNoAnswer
 	}
 	a := collected{limit: c.Options().MaxAnswerBytes, stop: string(got.StopReason)}
 	for _, b := range got.Content {
-		n := a.begin(b.Type, b.ID, b.Name, b.RawJSON())
-		if n == nil {
-			continue
-		}
-		n.text.WriteString(b.Text)
-		n.thinking.WriteString(b.Thinking)
-		n.signature = b.Signature
-		if b.Type == "tool_use" {
-			n.input.Write(b.Input)
+		if p := a.begin(b); p != nil && b.Type == "tool_use" {
+			p.input.Write(b.Input)
 		}
 	}
 	return a.response(res)
 }
 
 // stream asks for the answer as it is made, and puts it together.
-func (c *Client) stream(ctx context.Context, p anthropic.MessageNewParams) (model.Response, error) {
-	s := c.service.NewStreaming(ctx, p)
-	defer s.Close()
-	a := collected{limit: c.Options().MaxAnswerBytes, at: map[int64]*block{}}
+func (c *Client) stream(ctx context.Context, r request) (model.Response, error) {
+	a := collected{limit: c.Options().MaxAnswerBytes, at: map[endpoint.Count]*part{}}
 	var res model.Response
-	events := 0
-	for ; s.Next(); events++ {
-		a.event(&res, s.Current())
-		if a.size() > a.limit {
-			return res, endpoint.ErrTooLarge
+	err := c.Stream(ctx, r, func(e endpoint.Event) error {
+		switch {
+		case e.Name == "error":
+			return &endpoint.Reported{JSON: bytes.Clone(e.Data)}
+		case e.Name == "", e.Name == "ping", len(e.Data) == 0:
+			return nil // every event of the protocol has a name
 		}
-	}
-	if err := s.Err(); err != nil {
-		return res, reported(err)
-	}
+		var got event
+		if err := endpoint.Decode(e.Data, &got); err != nil {
+			return err
+		}
+		a.event(&res, got)
+		if a.size() > a.limit {
+			return endpoint.ErrTooLarge
+		}
+		return nil
+	})
 	switch {
-	case events == 0 && endpoint.IsJSON(ctx):
-		return res, errNoStream
+	case err != nil:
+		return res, err
 	case a.stop == "":
-		return res, errNoEnd
+		return res, endpoint.ErrNoEnd
 	}
 	return a.response(res)
 }
 
 // event adds one event of a stream. Unknown events are passed over.
-func (a *collected) event(res *model.Response, e anthropic.MessageStreamEventUnion) {
+func (a *collected) event(res *model.Response, e event) {
 	switch e.Type {
 	case "message_start":
-		u := e.Message.Usage
-		count(res, u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+		e.Message.Usage.count(res)
 	case "content_block_start":
-		b := e.ContentBlock
-		if n := a.begin(b.Type, b.ID, b.Name, b.RawJSON()); n != nil {
-			n.text.WriteString(b.Text)
-			n.thinking.WriteString(b.Thinking)
-			a.at[e.Index] = n
+		if p := a.begin(e.Block); p != nil {
+			a.at[e.Index] = p
 		}
 	case "content_block_delta":
-		if n := a.at[e.Index]; n != nil {
-			n.text.WriteString(e.Delta.Text)
-			n.thinking.WriteString(e.Delta.Thinking)
-			n.input.WriteString(e.Delta.PartialJSON)
-			n.signature += e.Delta.Signature
+		if p := a.at[e.Index]; p != nil {
+			p.text.WriteString(string(e.Delta.Text))
+			p.thinking.WriteString(string(e.Delta.Thinking))
+			p.input.WriteString(string(e.Delta.Input))
+			p.signature.WriteString(string(e.Delta.Signature))
 		}
 	case "message_delta":
 		if e.Delta.StopReason != "" {
 			a.stop = string(e.Delta.StopReason)
 		}
 		// The sums so far; what a server leaves out stays as it was.
-		if e.Usage.JSON.OutputTokens.Valid() {
-			res.Usage.OutputTokens = max(0, e.Usage.OutputTokens)
+		if e.Usage.Input > 0 {
+			e.Usage.count(res)
+		} else if e.Usage.Output != nil {
+			res.Usage.OutputTokens = int64(*e.Usage.Output)
 		}
-		if e.Usage.InputTokens > 0 {
-			count(res, e.Usage.InputTokens, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens, e.Usage.OutputTokens)
-		}
 	}
 }
 
-// count takes over what the server counts. Its input leaves the cache out.
-func count(res *model.Response, input, read, written, output int64) {
-	input, read, written = max(0, input), max(0, read), max(0, written)
-	res.Usage.InputTokens, res.Usage.CachedTokens = input+read+written, read
-	res.Usage.OutputTokens = max(0, output)
-}
-
-// reported is an error the server sent inside a stream, taken out of the
-// SDK's error, which also holds the request.
-func reported(err error) error {
-	var sent *anthropic.Error
-	if errors.As(err, &sent) {
-		return &endpoint.Reported{JSON: []byte(sent.RawJSON())}
+// count takes over what the server counts.
+func (u usage) count(res *model.Response) {
+	res.Usage.InputTokens, res.Usage.CachedTokens = int64(u.Input+u.Read+u.Written), int64(u.Read)
+	if u.Output != nil {
+		res.Usage.OutputTokens = int64(*u.Output)
 	}
-	return err
-}
-
-func isError(body []byte) bool {
-	var v struct {
-		Error any `json:"error"`
-	}
-	return json.Unmarshal(body, &v) == nil && v.Error != nil
 }
 
 // collected is an answer being put together.
 type collected struct {
-	limit  int64
-	blocks []*block
-	at     map[int64]*block
-	stop   string
+	limit int64
+	parts []*part
+	at    map[endpoint.Count]*part
+	stop  string
 }
 
-type block struct {
-	kind, id, name        string
-	text, thinking, input strings.Builder
-	signature             string
-	raw                   string
+// part is a block being put together.
+type part struct {
+	block
+	text, thinking, signature, input strings.Builder
 }
 
 // begin adds a block, or returns nil for one of a kind that is not for us.
-func (a *collected) begin(kind, id, name, raw string) *block {
-	switch kind {
+func (a *collected) begin(b block) *part {
+	switch b.Type {
 	case "text", "tool_use", "thinking", "redacted_thinking":
 	default:
 		return nil
 	}
-	if len(a.blocks) == maxBlocks {
+	if len(a.parts) == maxBlocks {
 		return nil
 	}
-	b := &block{kind: kind, id: id, name: name}
-	if kind == "redacted_thinking" {
-		b.raw = raw
+	p := &part{block: b}
+	p.text.WriteString(string(b.Text))
+	if b.Thinking != nil {
+		p.thinking.WriteString(string(*b.Thinking))
 	}
-	a.blocks = append(a.blocks, b)
-	return b
+	if b.Signature != nil {
+		p.signature.WriteString(string(*b.Signature))
+	}
+	a.parts = append(a.parts, p)
+	return p
 }
 
 func (a *collected) size() int64 {
 	n := 0
-	for _, b := range a.blocks {
-		n += b.text.Len() + b.thinking.Len() + b.input.Len() + len(b.raw)
+	for _, p := range a.parts {
+		n += p.text.Len() + p.thinking.Len() + p.signature.Len() + p.input.Len() + len(p.Data)
 	}
 	return int64(n)
 }
@@ -182,20 +163,20 @@ func (a *collected) response(res model.Response) (model.Response, error) {
 	}
 	var text strings.Builder
 	var thoughts []thought
-	for _, b := range a.blocks {
-		switch b.kind {
+	for _, p := range a.parts {
+		switch p.Type {
 		case "text":
-			text.WriteString(b.text.String())
+			text.WriteString(p.text.String())
 		case "tool_use":
-			input := b.input.String()
+			input := p.input.String()
 			if strings.TrimSpace(input) == "" {
 				input = "{}"
 			}
-			res.Calls = append(res.Calls, model.Call{ID: b.id, Name: b.name, Input: json.RawMessage(input)})
+			res.Calls = append(res.Calls, model.Call{ID: string(p.ID), Name: string(p.Name), Input: json.RawMessage(input)})
 		case "thinking":
-			thoughts = append(thoughts, thought{Thinking: b.thinking.String(), Signature: b.signature})
+			thoughts = append(thoughts, thought{Thinking: p.thinking.String(), Signature: p.signature.String()})
 		case "redacted_thinking":
-			thoughts = append(thoughts, thought{Redacted: dataOf(b.raw)})
+			thoughts = append(thoughts, thought{Redacted: string(p.Data)})
 		}
 	}
 	res.Text = text.String()

@@ -10,10 +10,7 @@ package anthropic
 
 import (
 	"context"
-	"time"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"strings"
 
 	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
@@ -25,7 +22,6 @@ const BaseURL = "https://api.anthropic.com"
 // Client asks one model. It may be used from several goroutines.
 type Client struct {
 	*endpoint.Endpoint
-	service anthropic.MessageService
 	dialect *dialect
 }
 
@@ -33,19 +29,14 @@ var _ model.Client = (*Client)(nil)
 
 // New returns a client. Close it when done. A base URL may end in /v1.
 func New(o endpoint.Options) (*Client, error) {
-	e, err := endpoint.New(endpoint.Protocol{Name: "anthropic", BaseURL: BaseURL,
-		Auth: func(key string) (string, string) { return "X-Api-Key", key }}, o)
+	o.BaseURL = strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/v1")
+	e, err := endpoint.New(endpoint.Protocol{Name: "anthropic", BaseURL: BaseURL, Path: "/v1/messages",
+		Auth:    func(key string) (string, string) { return "X-Api-Key", key },
+		Headers: map[string]string{"Anthropic-Version": "2023-06-01"}}, o)
 	if err != nil {
 		return nil, err
 	}
-	service := anthropic.NewMessageService(
-		option.WithBaseURL(withoutVersion(e.Options().BaseURL)+"/"),
-		option.WithHTTPClient(e.HTTP()),
-		option.WithMaxRetries(0),
-		// The SDK's own limit for whole answers is shorter than the wall limit.
-		option.WithRequestTimeout(time.Duration(e.Options().WallMS)*time.Millisecond+time.Minute),
-		option.WithoutOpenTelemetry())
-	return &Client{Endpoint: e, service: service, dialect: newDialect(e.Options())}, nil
+	return &Client{Endpoint: e, dialect: newDialect(e.Options())}, nil
 }
 
 // Complete asks the model.
@@ -57,7 +48,7 @@ func (c *Client) Complete(ctx context.Context, r model.Request) (model.Response,
 			if t.whole {
 				ask = c.whole
 			}
-			res, err := ask(ctx, t.params(c.Options(), r))
+			res, err := ask(ctx, t.request(c.Options(), r))
 			if err == nil && r.Schema != nil {
 				answerFromTool(&res, answerTool(r))
 			}

@@ -3,7 +3,6 @@ package anthropic
 import (
 	"errors"
 	"strconv"
-	"strings"
 	"sync"
 
 	"orch/blackboard/lazyregexp"
@@ -44,7 +43,7 @@ var most = lazyregexp.New(`(?:> |at most |maximum of |maximum is |<= ?)(\d+)`)
 func (d *dialect) drop(f endpoint.Refusal, r model.Request) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if errors.Is(f.Err, errNoStream) && !d.whole {
+	if errors.Is(f.Err, endpoint.ErrNoStream) && !d.whole {
 		d.whole = true
 		return true
 	}
@@ -77,5 +76,3 @@ func limitIn(found []string) (int64, bool) {
 	n, err := strconv.ParseInt(found[1], 10, 64)
 	return n, err == nil && n > 0
 }
-
-func withoutVersion(base string) string { return strings.TrimSuffix(base, "/v1") }

@@ -3,8 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
-	"github.com/anthropics/anthropic-sdk-go"
-
+	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
 )
 
@@ -26,28 +25,19 @@ func keep(res *model.Response, thoughts []thought) error {
 	return err
 }
 
-func echoBlocks(echo json.RawMessage) []anthropic.ContentBlockParamUnion {
+func echoBlocks(echo json.RawMessage) []block {
 	var thoughts []thought
 	if len(echo) == 0 || json.Unmarshal(echo, &thoughts) != nil {
 		return nil
 	}
-	var out []anthropic.ContentBlockParamUnion
+	var out []block
 	for _, t := range thoughts {
 		if t.Redacted != "" {
-			out = append(out, anthropic.NewRedactedThinkingBlock(t.Redacted))
-		} else {
-			out = append(out, anthropic.NewThinkingBlock(t.Signature, t.Thinking))
+			out = append(out, block{Type: "redacted_thinking", Data: endpoint.Text(t.Redacted)})
+			continue
 		}
+		thinking, signature := endpoint.Text(t.Thinking), endpoint.Text(t.Signature)
+		out = append(out, block{Type: "thinking", Thinking: &thinking, Signature: &signature})
 	}
 	return out
-}
-
-func dataOf(raw string) string {
-	var v struct {
-		Data string `json:"data"`
-	}
-	if json.Unmarshal([]byte(raw), &v) != nil {
-		return ""
-	}
-	return v.Data
 }

@@ -1,11 +1,10 @@
 package anthropic
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
 
 	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
@@ -14,23 +13,23 @@ import (
 // defaultMaxTokens is sent when nobody says; the protocol demands a number.
 const defaultMaxTokens = 8192
 
-// params is a request in these terms. The provider's cache works on prefixes
+// request is a question in these terms. The provider's cache works on prefixes
 // in the order tools, system, turns; each is marked at its end.
-func (t terms) params(o endpoint.Options, r model.Request) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{Model: anthropic.Model(o.Model),
+func (t terms) request(o endpoint.Options, r model.Request) request {
+	p := request{Model: o.Model, Stream: !t.whole,
 		MaxTokens: int64(cmp.Or(r.MaxOutputTokens, o.MaxOutputTokens, defaultMaxTokens))}
 	if t.maxTokens > 0 {
 		p.MaxTokens = min(p.MaxTokens, t.maxTokens)
 	}
-	for _, tool := range r.Tools {
-		p.Tools = append(p.Tools, toolParam(tool.Name, tool.Description, tool.Input))
+	for _, given := range r.Tools {
+		p.Tools = append(p.Tools, offer(given.Name, given.Description, given.Input))
 	}
 	system := r.System
 	if r.Schema != nil {
 		system = t.ask(&p, r)
 	}
 	if system != "" {
-		p.System = []anthropic.TextBlockParam{{Text: system}}
+		p.System = []block{textBlock(system)}
 	}
 	p.Messages = messages(r.Turns)
 	if !t.noCache {
@@ -40,20 +39,19 @@ func (t terms) params(o endpoint.Options, r model.Request) anthropic.MessageNewP
 }
 
 // ask asks for an answer of the wanted shape, and returns the system text.
-func (t terms) ask(p *anthropic.MessageNewParams, r model.Request) string {
+func (t terms) ask(p *request, r model.Request) string {
 	if t.noTool {
 		return join(r.System, "Answer with one JSON value and nothing else. It must fit this JSON Schema:\n"+string(r.Schema.JSON))
 	}
 	name := answerTool(r)
-	p.Tools = append(p.Tools, toolParam(name, "Gives the final answer. Call it once, when the answer is complete.", r.Schema.JSON))
+	p.Tools = append(p.Tools, offer(name, "Gives the final answer. Call it once, when the answer is complete.", r.Schema.JSON))
 	switch {
 	case t.noForce:
 		return join(r.System, "Give the final answer by calling the tool "+name+".")
 	case len(r.Tools) > 0:
-		p.ToolChoice.OfAny = &anthropic.ToolChoiceAnyParam{}
+		p.ToolChoice = &toolChoice{Type: "any"}
 	default:
-		p.ToolChoice = anthropic.ToolChoiceParamOfTool(name)
-		p.ToolChoice.OfTool.DisableParallelToolUse = anthropic.Bool(true)
+		p.ToolChoice = &toolChoice{Type: "tool", Name: name, OnlyOne: true}
 	}
 	return r.System
 }
@@ -78,56 +76,42 @@ func answerTool(r model.Request) string {
 	return name
 }
 
-func toolParam(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
-	t := &anthropic.ToolParam{Name: name}
-	if description != "" {
-		t.Description = anthropic.String(description)
+// offer describes a tool. Its input is always an object.
+func offer(name, description string, schema json.RawMessage) tool {
+	t := tool{Name: name, Description: description}
+	if json.Unmarshal(schema, &t.Input) != nil || t.Input == nil {
+		t.Input = map[string]json.RawMessage{}
 	}
-	var v map[string]any
-	if json.Unmarshal(schema, &v) == nil {
-		t.InputSchema.Properties = v["properties"]
-		if list, ok := v["required"].([]any); ok {
-			for _, e := range list {
-				if name, ok := e.(string); ok {
-					t.InputSchema.Required = append(t.InputSchema.Required, name)
-				}
-			}
-		}
-		delete(v, "type")
-		delete(v, "properties")
-		delete(v, "required")
-		t.InputSchema.ExtraFields = v
-	}
-	return anthropic.ToolUnionParam{OfTool: t}
+	t.Input["type"] = json.RawMessage(`"object"`)
+	return t
 }
 
-func messages(turns []model.Turn) []anthropic.MessageParam {
-	var out []anthropic.MessageParam
+func textBlock(text string) block { return block{Type: "text", Text: endpoint.Text(text)} }
+
+func messages(turns []model.Turn) []message {
+	out := []message{}
 	for _, turn := range turns {
-		var blocks []anthropic.ContentBlockParamUnion
+		m := message{Role: "user"}
 		switch turn.By {
 		case model.Assistant:
-			blocks = echoBlocks(turn.Echo)
+			m = message{Role: "assistant", Content: echoBlocks(turn.Echo)}
 			if strings.TrimSpace(turn.Text) != "" {
 				// The protocol refuses an answer that ends in white space.
-				blocks = append(blocks, anthropic.NewTextBlock(strings.TrimRight(turn.Text, " \t\r\n")))
+				m.Content = append(m.Content, textBlock(strings.TrimRight(turn.Text, " \t\r\n")))
 			}
 			for _, c := range turn.Calls {
-				blocks = append(blocks, anthropic.NewToolUseBlock(c.ID, validInput(c.Input), c.Name))
+				m.Content = append(m.Content, block{Type: "tool_use", ID: endpoint.Text(c.ID), Name: endpoint.Text(c.Name), Input: validInput(c.Input)})
 			}
 		case model.ToolSays:
 			for _, r := range turn.Results {
-				blocks = append(blocks, anthropic.NewToolResultBlock(r.CallID, cmp.Or(r.Text, "(no output)"), r.Failed))
+				m.Content = append(m.Content, block{Type: "tool_result", ToolUseID: r.CallID, IsError: r.Failed,
+					Content: []block{textBlock(cmp.Or(r.Text, "(no output)"))}})
 			}
 		default:
-			blocks = append(blocks, anthropic.NewTextBlock(cmp.Or(turn.Text, "(empty)")))
+			m.Content = []block{textBlock(cmp.Or(turn.Text, "(empty)"))}
 		}
-		switch {
-		case len(blocks) == 0:
-		case turn.By == model.Assistant:
-			out = append(out, anthropic.NewAssistantMessage(blocks...))
-		default:
-			out = append(out, anthropic.NewUserMessage(blocks...))
+		if len(m.Content) > 0 {
+			out = append(out, m)
 		}
 	}
 	return out
@@ -135,26 +119,32 @@ func messages(turns []model.Turn) []anthropic.MessageParam {
 
 // validInput is the input of a call as it goes back: the protocol takes only
 // objects, so what the model got wrong goes back inside one.
-func validInput(input json.RawMessage) any {
-	var v map[string]any
-	if len(input) == 0 || json.Unmarshal(input, &v) == nil && v != nil {
-		if v == nil {
-			v = map[string]any{}
-		}
-		return v
+func validInput(input json.RawMessage) json.RawMessage {
+	var v map[string]json.RawMessage
+	switch {
+	case len(input) == 0:
+		return json.RawMessage("{}")
+	case json.Unmarshal(input, &v) == nil && v != nil:
+		return input
+	case string(bytes.TrimSpace(input)) == "null":
+		return json.RawMessage("{}")
 	}
-	return map[string]any{"malformed": string(input)}
+	b, err := json.Marshal(map[string]string{"malformed": string(input)})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return b
 }
 
 // markForCache marks the ends of the three parts. The mark on the last turn
 // makes the next request of the same conversation hit.
-func markForCache(p *anthropic.MessageNewParams) {
-	mark := anthropic.NewCacheControlEphemeralParam()
+func markForCache(p *request) {
+	mark := &cacheMark{Type: "ephemeral"}
 	if n := len(p.Tools); n > 0 {
-		p.Tools[n-1].OfTool.CacheControl = mark
+		p.Tools[n-1].Cache = mark
 	}
 	if n := len(p.System); n > 0 {
-		p.System[n-1].CacheControl = mark
+		p.System[n-1].Cache = mark
 	}
 	n := len(p.Messages)
 	if n < 3 {
@@ -162,7 +152,9 @@ func markForCache(p *anthropic.MessageNewParams) {
 		return
 	}
 	blocks := p.Messages[n-1].Content
-	if at := blocks[len(blocks)-1].GetCacheControl(); at != nil {
-		*at = mark
+	switch last := &blocks[len(blocks)-1]; last.Type {
+	case "thinking", "redacted_thinking": // take no mark
+	default:
+		last.Cache = mark
 	}
 }

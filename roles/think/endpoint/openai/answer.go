@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,114 +9,84 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
 )
 
-var (
-	errNoStream = errors.New("the server does not stream")
-	errNoEnd    = errors.New("the answer ends in the middle")
-	errNoChoice = errors.New("the answer holds no choice")
-)
+var errNoChoice = errors.New("the answer holds no choice")
 
 // maxCalls bounds the tool calls of one answer; no model asks for as many.
 const maxCalls = 256
 
 // whole asks for the answer in one piece.
-func (c *Client) whole(ctx context.Context, p openai.ChatCompletionNewParams) (model.Response, error) {
-	got, err := c.service.New(ctx, p)
-	if err != nil {
-		return model.Response{}, err
-	}
+func (c *Client) whole(ctx context.Context, r request) (model.Response, error) {
 	var res model.Response
-	usage(&res, got.Usage)
-	if hasError([]byte(got.RawJSON())) {
-		return res, &endpoint.Reported{JSON: []byte(got.RawJSON())}
+	body, err := c.Whole(ctx, r)
+	if err != nil {
+		return res, err
 	}
+	var got answer
+	if err := endpoint.Decode(body, &got); err != nil {
+		return res, err
+	}
+	got.Usage.count(&res)
 	if len(got.Choices) == 0 {
+		if got.failed() {
+			return res, &endpoint.Reported{JSON: body}
+		}
 		return res, errNoChoice
 	}
-	m := got.Choices[0].Message
-	a := collected{limit: c.Options().MaxAnswerBytes, finish: got.Choices[0].FinishReason}
-	a.text.WriteString(m.Content)
-	a.refusal.WriteString(m.Refusal)
-	a.reason(m.RawJSON())
-	for i, call := range m.ToolCalls {
-		a.call(int64(i), call.ID, call.Function.Name, call.Function.Arguments, call.RawJSON())
+	a := collected{limit: c.Options().MaxAnswerBytes}
+	first := got.Choices[0]
+	for i := range first.Message.ToolCalls {
+		first.Message.ToolCalls[i].Index = endpoint.Count(i)
 	}
+	a.add(first.Message, first.Finish)
 	return a.response(res)
 }
 
 // stream asks for the answer as it is made, and puts it together.
-func (c *Client) stream(ctx context.Context, p openai.ChatCompletionNewParams) (model.Response, error) {
-	s := c.service.NewStreaming(ctx, p)
-	defer s.Close()
+func (c *Client) stream(ctx context.Context, r request) (model.Response, error) {
 	a := collected{limit: c.Options().MaxAnswerBytes}
 	var res model.Response
-	chunks := 0
-	for ; s.Next(); chunks++ {
-		chunk := s.Current()
-		if chunk.JSON.Usage.Valid() {
-			// Some servers repeat the sum with every chunk; the last one counts.
-			usage(&res, chunk.Usage)
+	err := c.Stream(ctx, r, func(e endpoint.Event) error {
+		var chunk answer
+		if err := endpoint.Decode(e.Data, &chunk); err != nil {
+			return err
 		}
-		if len(chunk.Choices) == 0 {
-			continue
+		if chunk.failed() || e.Name == "error" {
+			return &endpoint.Reported{JSON: bytes.Clone(e.Data)}
 		}
-		choice := chunk.Choices[0]
-		a.text.WriteString(choice.Delta.Content)
-		a.refusal.WriteString(choice.Delta.Refusal)
-		a.reason(choice.Delta.RawJSON())
-		for _, call := range choice.Delta.ToolCalls {
-			a.call(call.Index, call.ID, call.Function.Name, call.Function.Arguments, call.RawJSON())
-		}
-		if choice.FinishReason != "" {
-			a.finish = choice.FinishReason
+		// Some servers repeat the sum with every chunk; the last one counts.
+		chunk.Usage.count(&res)
+		if len(chunk.Choices) > 0 {
+			a.add(chunk.Choices[0].Delta, chunk.Choices[0].Finish)
 		}
 		if a.size() > a.limit {
-			return res, endpoint.ErrTooLarge
+			return endpoint.ErrTooLarge
 		}
-	}
-	if err := s.Err(); err != nil {
-		var reported *ssestream.StreamError
-		if errors.As(err, &reported) {
-			return res, &endpoint.Reported{JSON: reported.Event.Data}
-		}
+		return nil
+	})
+	switch {
+	case err != nil:
 		return res, err
-	}
-	if chunks == 0 && endpoint.IsJSON(ctx) {
-		return res, errNoStream
-	}
-	if a.finish == "" {
-		return res, errNoEnd
+	case a.finish == "":
+		return res, endpoint.ErrNoEnd
 	}
 	return a.response(res)
 }
 
-// hasError tells whether a body that came with status 200 is an error.
-func hasError(body []byte) bool {
-	var v struct {
-		Error   any   `json:"error"`
-		Choices []any `json:"choices"`
-	}
-	return json.Unmarshal(body, &v) == nil && v.Error != nil && len(v.Choices) == 0
-}
+// failed tells whether an answer that came with status 200 is an error.
+func (a *answer) failed() bool { return len(a.Error) > 0 && string(a.Error) != "null" }
 
-// usage takes over what the server counts. DeepSeek names its cache its own
-// way, and OpenRouter adds a price.
-func usage(res *model.Response, u openai.CompletionUsage) {
-	var more struct {
-		Cost *float64 `json:"cost"`
-		Hit  int64    `json:"prompt_cache_hit_tokens"`
+// count takes over what the server counts, if it says.
+func (u *usage) count(res *model.Response) {
+	if u == nil {
+		return
 	}
-	if raw := u.RawJSON(); raw != "" && json.Unmarshal([]byte(raw), &more) == nil {
-		res.Cost = more.Cost
-	}
-	res.Usage.InputTokens, res.Usage.OutputTokens = max(0, u.PromptTokens), max(0, u.CompletionTokens)
-	res.Usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens, more.Hit), res.Usage.InputTokens)
+	res.Cost = u.Cost
+	res.Usage.InputTokens, res.Usage.OutputTokens = int64(u.Prompt), int64(u.Completion)
+	res.Usage.CachedTokens = min(int64(max(u.Details.Cached, u.CacheHit)), res.Usage.InputTokens)
 }
 
 // collected is an answer being put together.
@@ -129,7 +100,7 @@ type collected struct {
 }
 
 type call struct {
-	index    int64
+	index    endpoint.Count
 	id, name string
 	input    strings.Builder
 	extra    json.RawMessage
@@ -138,31 +109,32 @@ type call struct {
 func (a *collected) size() int64 {
 	n := a.text.Len() + a.refusal.Len() + a.thought.Len()
 	for _, c := range a.calls {
-		n += c.input.Len()
+		n += c.input.Len() + len(c.extra)
 	}
 	return int64(n)
 }
 
-// reason keeps the reasoning a server sends beside the text, in the one form
-// that a server is known to want back.
-func (a *collected) reason(raw string) {
-	if !strings.Contains(raw, `"reasoning_content"`) {
-		return
+// add takes the next part of the answer. Reasoning beside the text is kept in
+// the one form that a server is known to want back.
+func (a *collected) add(s said, finish endpoint.Text) {
+	a.text.WriteString(string(s.Content))
+	a.refusal.WriteString(string(s.Refusal))
+	a.thought.WriteString(string(s.Reasoning))
+	for _, part := range s.ToolCalls {
+		a.call(part)
 	}
-	var v struct {
-		Reasoning string `json:"reasoning_content"`
-	}
-	if json.Unmarshal([]byte(raw), &v) == nil {
-		a.thought.WriteString(v.Reasoning)
+	if finish != "" {
+		a.finish = string(finish)
 	}
 }
 
 // call adds a part of a tool call. A part belongs to the call of its index,
 // but some servers give every call index 0, so a new id begins a new call.
-func (a *collected) call(index int64, id, name, input, raw string) {
+func (a *collected) call(part toolCall) {
+	id := string(part.ID)
 	var c *call
 	for _, known := range a.calls {
-		if known.index == index && (id == "" || known.id == "" || known.id == id) {
+		if known.index == part.Index && (id == "" || known.id == "" || known.id == id) {
 			c = known
 		}
 	}
@@ -170,23 +142,18 @@ func (a *collected) call(index int64, id, name, input, raw string) {
 		if len(a.calls) == maxCalls {
 			return
 		}
-		c = &call{index: index}
+		c = &call{index: part.Index}
 		a.calls = append(a.calls, c)
 	}
 	if id != "" {
 		c.id = id
 	}
-	if name != "" {
-		c.name = name
+	if part.Function.Name != "" {
+		c.name = string(part.Function.Name)
 	}
-	c.input.WriteString(input)
-	if strings.Contains(raw, `"extra_content"`) {
-		var v struct {
-			Extra json.RawMessage `json:"extra_content"`
-		}
-		if json.Unmarshal([]byte(raw), &v) == nil {
-			c.extra = v.Extra
-		}
+	c.input.WriteString(string(part.Function.Arguments))
+	if len(part.Extra) > 0 && string(part.Extra) != "null" {
+		c.extra = part.Extra
 	}
 }
 

@@ -12,9 +12,6 @@ package openai
 import (
 	"context"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
 )
@@ -25,7 +22,6 @@ const BaseURL = "https://api.openai.com/v1"
 // Client asks one model. It may be used from several goroutines.
 type Client struct {
 	*endpoint.Endpoint
-	service openai.ChatCompletionService
 	dialect *dialect
 }
 
@@ -33,16 +29,12 @@ var _ model.Client = (*Client)(nil)
 
 // New returns a client. Close it when done.
 func New(o endpoint.Options) (*Client, error) {
-	e, err := endpoint.New(endpoint.Protocol{Name: "openai", BaseURL: BaseURL,
+	e, err := endpoint.New(endpoint.Protocol{Name: "openai", BaseURL: BaseURL, Path: "/chat/completions",
 		Auth: func(key string) (string, string) { return "Authorization", "Bearer " + key }}, o)
 	if err != nil {
 		return nil, err
 	}
-	service := openai.NewChatCompletionService(
-		option.WithBaseURL(e.Options().BaseURL+"/"),
-		option.WithHTTPClient(e.HTTP()),
-		option.WithMaxRetries(0))
-	return &Client{Endpoint: e, service: service, dialect: newDialect(e.Options())}, nil
+	return &Client{Endpoint: e, dialect: newDialect(e.Options())}, nil
 }
 
 // Complete asks the model.
@@ -54,7 +46,7 @@ func (c *Client) Complete(ctx context.Context, r model.Request) (model.Response,
 			if t.whole {
 				ask = c.whole
 			}
-			res, err := ask(ctx, t.params(c.Options(), r))
+			res, err := ask(ctx, t.request(c.Options(), r))
 			if err == nil && t.toolsInText && len(r.Tools) > 0 {
 				callsInText(&res)
 			}

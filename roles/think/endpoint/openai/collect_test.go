@@ -1,16 +1,18 @@
 package openai
 
 import (
+	"encoding/json"
 	"testing"
 
+	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
 )
 
 // Servers differ in how they stream the parts of tool calls.
 func TestPartsOfToolCalls(t *testing.T) {
 	type part struct {
-		index           int64
-		id, name, input string
+		index           endpoint.Count
+		id, name, input endpoint.Text
 	}
 	for name, c := range map[string]struct {
 		parts []part
@@ -29,7 +31,7 @@ func TestPartsOfToolCalls(t *testing.T) {
 	} {
 		a := collected{limit: 1 << 20, finish: "tool_calls"}
 		for _, p := range c.parts {
-			a.call(p.index, p.id, p.name, p.input, "")
+			a.call(toolCall{Index: p.index, ID: p.id, Function: function{Name: p.name, Arguments: p.input}})
 		}
 		got, err := a.response(model.Response{})
 		if err != nil || got.Stop != model.StopTools || len(got.Calls) != len(c.want) {
@@ -45,15 +47,19 @@ func TestPartsOfToolCalls(t *testing.T) {
 }
 
 func TestSignaturesComeBack(t *testing.T) {
-	a := collected{limit: 1 << 20, finish: "tool_calls"}
-	a.call(0, "a", "x", "{}", `{"extra_content":{"google":{"thought_signature":"s1"}}}`)
-	a.call(1, "b", "y", "{}", `{}`)
+	var s said
+	if err := endpoint.Decode([]byte(`{"tool_calls":[
+		{"index":0,"id":"a","function":{"name":"x","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s1"}}},
+		{"index":1,"id":"b","function":{"name":"y","arguments":"{}"}}]}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	a := collected{limit: 1 << 20}
+	a.add(s, "tool_calls")
 	got, err := a.response(model.Response{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := terms{}.assistant(model.Turn{By: model.Assistant, Calls: got.Calls, Echo: got.Echo})
-	b, err := m.MarshalJSON()
+	b, err := json.Marshal(assistant(model.Turn{By: model.Assistant, Calls: got.Calls, Echo: got.Echo}))
 	if err != nil {
 		t.Fatal(err)
 	}

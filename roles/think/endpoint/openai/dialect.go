@@ -53,7 +53,7 @@ func (d *dialect) now() terms {
 func (d *dialect) drop(f endpoint.Refusal, r model.Request) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if errors.Is(f.Err, errNoStream) && !d.whole {
+	if errors.Is(f.Err, endpoint.ErrNoStream) && !d.whole {
 		d.whole = true
 		return true
 	}

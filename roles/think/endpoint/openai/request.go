@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
-
 	"orch/roles/think/endpoint"
 	"orch/roles/think/model"
 )
 
-// params is a request in these terms.
-func (t terms) params(o endpoint.Options, r model.Request) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{Model: o.Model}
+// request is a question in these terms.
+func (t terms) request(o endpoint.Options, r model.Request) request {
+	p := request{Model: o.Model, Stream: !t.whole}
 	system := r.System
 	if !t.toolsInText {
 		p.Tools = tools(r.Tools)
@@ -30,33 +27,29 @@ func (t terms) params(o endpoint.Options, r model.Request) openai.ChatCompletion
 	p.Messages = t.messages(system, r.Turns)
 	limit := int64(cmp.Or(r.MaxOutputTokens, o.MaxOutputTokens))
 	switch {
-	case limit == 0 || t.noMaxTokens:
+	case t.noMaxTokens:
 	case t.oldMaxTokens:
-		p.MaxTokens = openai.Int(limit)
+		p.MaxTokens = limit
 	default:
-		p.MaxCompletionTokens = openai.Int(limit)
+		p.MaxCompletionTokens = limit
 	}
-	if !t.whole && !t.noUsage {
-		p.StreamOptions.IncludeUsage = openai.Bool(true)
+	if p.Stream && !t.noUsage {
+		p.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	return p
 }
 
 func join(a, b string) string { return strings.TrimSpace(a + "\n\n" + b) }
 
-func (t terms) format(s *model.Schema) (f openai.ChatCompletionNewParamsResponseFormatUnion) {
+func (t terms) format(s *model.Schema) *responseFormat {
 	switch {
 	case t.noFormat:
+		return nil
 	case t.jsonOnly:
-		f.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-	default:
-		f.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: s.Name, Schema: s.JSON}}
-		if !t.noStrict && closed(s.JSON) {
-			f.OfJSONSchema.JSONSchema.Strict = openai.Bool(true)
-		}
+		return &responseFormat{Type: "json_object"}
 	}
-	return f
+	return &responseFormat{Type: "json_schema",
+		JSONSchema: &jsonSchema{Name: s.Name, Schema: s.JSON, Strict: !t.noStrict && closed(s.JSON)}}
 }
 
 // closed tells whether a schema is one that strict mode takes: each object
@@ -91,73 +84,67 @@ func closedValue(v any) bool {
 	return true
 }
 
-func tools(list []model.Tool) []openai.ChatCompletionToolUnionParam {
-	var out []openai.ChatCompletionToolUnionParam
+func tools(list []model.Tool) []tool {
+	var out []tool
 	for _, t := range list {
-		f := shared.FunctionDefinitionParam{Name: t.Name}
-		if t.Description != "" {
-			f.Description = openai.String(t.Description)
+		var object map[string]json.RawMessage
+		parameters := t.Input
+		if json.Unmarshal(t.Input, &object) != nil || object == nil {
+			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		if json.Unmarshal(t.Input, &f.Parameters) != nil || f.Parameters == nil {
-			f.Parameters = shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
-		}
-		out = append(out, openai.ChatCompletionFunctionTool(f))
+		out = append(out, tool{Type: "function", Function: description{Name: t.Name, Description: t.Description, Parameters: parameters}})
 	}
 	return out
 }
 
-func (t terms) messages(system string, turns []model.Turn) []openai.ChatCompletionMessageParamUnion {
-	var out []openai.ChatCompletionMessageParamUnion
+func (t terms) messages(system string, turns []model.Turn) []message {
+	out := []message{}
+	say := func(role, text string) { out = append(out, message{Role: role, Content: &text}) }
 	if system != "" && !t.noSystem {
-		out, system = append(out, openai.SystemMessage(system)), ""
+		say("system", system)
+		system = ""
 	}
 	for _, turn := range turns {
-		switch turn.By {
-		case model.Assistant:
-			out = append(out, t.assistant(turn))
-		case model.ToolSays:
-			if t.toolsInText {
-				out = append(out, openai.UserMessage(resultsText(turn.Results)))
-				continue
-			}
+		switch {
+		case turn.By == model.Assistant && t.toolsInText:
+			say("assistant", join(turn.Text, callsText(turn.Calls)))
+		case turn.By == model.Assistant:
+			out = append(out, assistant(turn))
+		case turn.By == model.ToolSays && t.toolsInText:
+			say("user", resultsText(turn.Results))
+		case turn.By == model.ToolSays:
 			for _, r := range turn.Results {
-				out = append(out, openai.ToolMessage(resultText(r), r.CallID))
+				text := resultText(r)
+				out = append(out, message{Role: "tool", Content: &text, ToolCallID: r.CallID})
 			}
+		case system != "":
+			say("user", join(system, turn.Text))
+			system = ""
 		default:
-			text := turn.Text
-			if system != "" {
-				text, system = join(system, text), ""
-			}
-			out = append(out, openai.UserMessage(text))
+			say("user", turn.Text)
 		}
 	}
 	if system != "" {
-		out = append(out, openai.UserMessage(system))
+		say("user", system)
 	}
 	return out
 }
 
-func (t terms) assistant(turn model.Turn) openai.ChatCompletionMessageParamUnion {
-	if t.toolsInText {
-		return openai.AssistantMessage(join(turn.Text, callsText(turn.Calls)))
-	}
-	m := openai.ChatCompletionAssistantMessageParam{}
-	if turn.Text != "" || len(turn.Calls) == 0 {
-		m.Content.OfString = openai.String(turn.Text)
-	}
+func assistant(turn model.Turn) message {
 	e := readEcho(turn.Echo)
+	m := message{Role: "assistant", Reasoning: e.Reasoning}
+	if turn.Text != "" || len(turn.Calls) == 0 {
+		m.Content = &turn.Text
+	}
 	for i, c := range turn.Calls {
-		f := &openai.ChatCompletionMessageFunctionToolCallParam{ID: c.ID,
-			Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: validInput(c.Input)}}
-		if i < len(e.Calls) && len(e.Calls[i]) > 0 && string(e.Calls[i]) != "null" {
-			f.SetExtraFields(map[string]any{"extra_content": e.Calls[i]})
+		call := toolCall{ID: endpoint.Text(c.ID), Type: "function",
+			Function: function{Name: endpoint.Text(c.Name), Arguments: endpoint.Text(validInput(c.Input))}}
+		if i < len(e.Calls) && string(e.Calls[i]) != "null" { // of the calls, not all need be signed
+			call.Extra = e.Calls[i]
 		}
-		m.ToolCalls = append(m.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{OfFunction: f})
+		m.ToolCalls = append(m.ToolCalls, call)
 	}
-	if e.Reasoning != "" {
-		m.SetExtraFields(map[string]any{"reasoning_content": e.Reasoning})
-	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &m}
+	return m
 }
 
 // validInput is the input of a call as it goes back to the server. Several
