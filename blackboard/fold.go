@@ -165,7 +165,7 @@ func (x *tx) noted() error {
 
 var effects = sync.OnceValue(func() map[message.Type]func(*tx) error {
 	all := map[message.Type]func(*tx) error{}
-	for _, e := range slices.Concat(boardEffects, memoryEffects, goalEffects, planEffects, roundEffects, stepEffects, workEffects, reviewEffects, raisedEffects, handEffects) {
+	for _, e := range slices.Concat(boardEffects(), memoryEffects(), goalEffects(), planEffects(), roundEffects(), stepEffects(), workEffects(), reviewEffects(), raisedEffects(), handEffects()) {
 		all[e.typ] = e.run
 	}
 	return all

@@ -9,12 +9,14 @@ import (
 	"orch/blackboard/message"
 )
 
-var boardEffects = []effect{
-	on((*tx).genesis),
-	on((*tx).limitReached),
-	on((*tx).paused), on((*tx).resumed), on((*tx).checkpointReached), on((*tx).aborted),
-	on((*tx).budgetReached), on((*tx).circuitBreaker),
-	on((*tx).approvalRequest), on((*tx).approvalGiven),
+func boardEffects() []effect {
+	return []effect{
+		on((*tx).genesis),
+		on((*tx).limitReached),
+		on((*tx).paused), on((*tx).resumed), on((*tx).checkpointReached), on((*tx).aborted),
+		on((*tx).budgetReached), on((*tx).circuitBreaker),
+		on((*tx).approvalRequest), on((*tx).approvalGiven),
+	}
 }
 
 func (x *tx) genesis(b message.Genesis) error {

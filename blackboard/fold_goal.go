@@ -7,11 +7,13 @@ import (
 	"orch/blackboard/message"
 )
 
-var goalEffects = []effect{
-	on((*tx).userInput),
-	on((*tx).clarificationQuestion), on((*tx).clarificationAnswer),
-	on((*tx).taskSpec),
-	on((*tx).memoryQuery), on((*tx).memoryAnswer), on((*tx).memoryTimeout),
+func goalEffects() []effect {
+	return []effect{
+		on((*tx).userInput),
+		on((*tx).clarificationQuestion), on((*tx).clarificationAnswer),
+		on((*tx).taskSpec),
+		on((*tx).memoryQuery), on((*tx).memoryAnswer), on((*tx).memoryTimeout),
+	}
 }
 
 // goalOf returns a goal to change, which must not have ended.

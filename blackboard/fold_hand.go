@@ -9,8 +9,10 @@ import (
 	"orch/blackboard/message"
 )
 
-var handEffects = []effect{
-	on((*tx).taskAdded), on((*tx).unblocked), on((*tx).humanEdit), on((*tx).humanNote),
+func handEffects() []effect {
+	return []effect{
+		on((*tx).taskAdded), on((*tx).unblocked), on((*tx).humanEdit), on((*tx).humanNote),
+	}
 }
 
 func (x *tx) taskAdded(b message.TaskAdded) error {

@@ -27,8 +27,10 @@ func (d Dreams) Due() bool { return d.LastEnd > d.LastReport }
 // are idempotent, so the oldest can go.
 const maxDreamsAsked = 100
 
-var memoryEffects = []effect{
-	on((*tx).negativeFeedback), on((*tx).dreamRequest), on((*tx).dreamReport),
+func memoryEffects() []effect {
+	return []effect{
+		on((*tx).negativeFeedback), on((*tx).dreamRequest), on((*tx).dreamReport),
+	}
 }
 
 // Dreams is what is known of the memory's consolidation.

@@ -6,9 +6,11 @@ import (
 	"orch/blackboard/message"
 )
 
-var planEffects = []effect{
-	on((*tx).subTask), on((*tx).dispatchManifest), on((*tx).planRejected), on((*tx).draftVoided),
-	on((*tx).taskGated), on((*tx).rescoped), on((*tx).abandoned), on((*tx).triaged),
+func planEffects() []effect {
+	return []effect{
+		on((*tx).subTask), on((*tx).dispatchManifest), on((*tx).planRejected), on((*tx).draftVoided),
+		on((*tx).taskGated), on((*tx).rescoped), on((*tx).abandoned), on((*tx).triaged),
+	}
 }
 
 // newTask stages a task that did not exist.

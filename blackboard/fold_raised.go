@@ -7,9 +7,11 @@ import (
 	"orch/blackboard/message"
 )
 
-var raisedEffects = []effect{
-	on((*tx).anomaly), on((*tx).discovery),
-	on((*tx).sprintOpened), on((*tx).sprintClosed), on((*tx).escalated),
+func raisedEffects() []effect {
+	return []effect{
+		on((*tx).anomaly), on((*tx).discovery),
+		on((*tx).sprintOpened), on((*tx).sprintClosed), on((*tx).escalated),
+	}
 }
 
 func (x *tx) anomaly(b message.Anomaly) error {

@@ -6,10 +6,12 @@ import (
 	"orch/blackboard/message"
 )
 
-var reviewEffects = []effect{
-	on((*tx).reviewRequested), on((*tx).reviewClaimed), on((*tx).reviewReleased), on((*tx).reviewVerdict),
-	on((*tx).blocked), on((*tx).handoff),
-	on((*tx).mergeStarting), on((*tx).merged), on((*tx).integrationFailed),
+func reviewEffects() []effect {
+	return []effect{
+		on((*tx).reviewRequested), on((*tx).reviewClaimed), on((*tx).reviewReleased), on((*tx).reviewVerdict),
+		on((*tx).blocked), on((*tx).handoff),
+		on((*tx).mergeStarting), on((*tx).merged), on((*tx).integrationFailed),
+	}
 }
 
 func (x *tx) reviewRequested(b message.ReviewRequested) error {

@@ -7,9 +7,11 @@ import (
 	"orch/blackboard/message"
 )
 
-var roundEffects = []effect{
-	on((*tx).replanRequest), on((*tx).outcomeSummary),
-	on((*tx).megram), on((*tx).planDirective), on((*tx).giveUp), on((*tx).finalResult),
+func roundEffects() []effect {
+	return []effect{
+		on((*tx).replanRequest), on((*tx).outcomeSummary),
+		on((*tx).megram), on((*tx).planDirective), on((*tx).giveUp), on((*tx).finalResult),
+	}
 }
 
 // open returns the round that waits for the controller, or nil.

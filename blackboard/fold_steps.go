@@ -8,9 +8,11 @@ import (
 	"orch/blackboard/message"
 )
 
-var stepEffects = []effect{
-	on((*tx).stepStarting), on((*tx).stepEnded),
-	on((*tx).registered), on((*tx).agentStatus), on((*tx).deregistered),
+func stepEffects() []effect {
+	return []effect{
+		on((*tx).stepStarting), on((*tx).stepEnded),
+		on((*tx).registered), on((*tx).agentStatus), on((*tx).deregistered),
+	}
 }
 
 func (x *tx) stepStarting(b message.StepStarting) error {

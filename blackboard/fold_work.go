@@ -4,10 +4,12 @@ import (
 	"orch/blackboard/message"
 )
 
-var workEffects = []effect{
-	on((*tx).claimed), on((*tx).released), on((*tx).leaseLapsed), on((*tx).leaseExtended),
-	on((*tx).toolStarted), on((*tx).toolCall), on((*tx).executionResult), on((*tx).taskFinished),
-	on((*tx).lateResult), on((*tx).correctionSignal), on((*tx).subTaskOutcome),
+func workEffects() []effect {
+	return []effect{
+		on((*tx).claimed), on((*tx).released), on((*tx).leaseLapsed), on((*tx).leaseExtended),
+		on((*tx).toolStarted), on((*tx).toolCall), on((*tx).executionResult), on((*tx).taskFinished),
+		on((*tx).lateResult), on((*tx).correctionSignal), on((*tx).subTaskOutcome),
+	}
 }
 
 // task returns a task to change, and makes the message count for its goal.

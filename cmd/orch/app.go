@@ -89,7 +89,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	a := &app{in: in, out: out, err: errw}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(a)
+	root := newRoot(a, needed(args))
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -270,8 +270,8 @@ func terminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// newRoot builds the command tree.
-func newRoot(a *app) *cobra.Command {
+// newRoot builds the tree of these commands.
+func newRoot(a *app, list []command) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "orch",
 		Short:         "run autonomous work that converges or stops honestly",
@@ -285,7 +285,9 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVarP(&a.dir, "dir", "C", ".", "directory of the project")
 	f.BoolVar(&a.asJSON, "json", false, "print JSON for programs")
 	f.BoolVar(&a.unsafeFS, "unsafe-fs", false, "work on a network file system although locks may not hold there")
-	root.AddCommand(commands(a)...)
+	for _, c := range list {
+		root.AddCommand(c.build(a))
+	}
 	root.SuggestionsMinimumDistance = 2
 	usageErrors(root)
 	return root

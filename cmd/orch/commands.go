@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +21,44 @@ import (
 	"orch/roles/think/playbook/chore"
 )
 
+// command is one of the program's commands.
+type command struct {
+	name  string
+	build func(*app) *cobra.Command
+}
+
 // commands lists every command, in the order in which a person meets them.
-func commands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		newInit(a), newRun(a), newStep(a), newClaim(a), newRelease(a), newTask(a), newSprint(a),
-		newGoals(a), newStatus(a), newCost(a), newLog(a), newShow(a), newWhy(a), newPrompt(a), newState(a), newDiff(a),
-		newReplay(a), newVerify(a), newRepair(a), newRestore(a), newGC(a), newTrack(a),
-		newEdit(a), newAnswer(a), newAllow(a), newDeny(a), newUnblock(a), newRetry(a), newTrust(a),
-		newConfig(a), newDoctor(a), newPause(a), newResume(a), newCheckpoint(a), newAbort(a),
-		newNote(a), newSubmit(a), newAgentCommand(a), newController(a), newGGS(a), newAudit(a), newAuditor(a), newIntegrate(a), newMemory(a), newDream(a), newVersion(a), newGuard(), newConfine(a), newChore(a),
+var commands = []command{
+	{"init", newInit}, {"run", newRun}, {"step", newStep}, {"claim", newClaim}, {"release", newRelease}, {"task", newTask},
+	{"sprint", newSprint}, {"goals", newGoals}, {"status", newStatus}, {"cost", newCost}, {"log", newLog}, {"show", newShow},
+	{"why", newWhy}, {"prompt", newPrompt}, {"state", newState}, {"diff", newDiff}, {"replay", newReplay}, {"verify", newVerify},
+	{"repair", newRepair}, {"restore", newRestore}, {"gc", newGC}, {"track", newTrack}, {"edit", newEdit}, {"answer", newAnswer},
+	{"allow", newAllow}, {"deny", newDeny}, {"unblock", newUnblock}, {"retry", newRetry}, {"trust", newTrust}, {"config", newConfig},
+	{"doctor", newDoctor}, {"pause", newPause}, {"resume", newResume}, {"checkpoint", newCheckpoint}, {"abort", newAbort},
+	{"note", newNote}, {"submit", newSubmit}, {"agent", newAgentCommand}, {"controller", newController}, {"ggs", newGGS},
+	{"audit", newAudit}, {"auditor", newAuditor}, {"integrate", newIntegrate}, {"memory", newMemory}, {"dream", newDream},
+	{"version", newVersion}, {"guard", func(*app) *cobra.Command { return newGuard() }}, {"confine", newConfine}, {"chore", newChore},
+}
+
+// needed are the commands that a command line can mean: the one it names, or,
+// where that is not plain to see, all. Building all of them costs as much as
+// the start of a small program.
+func needed(args []string) []command {
+	for len(args) > 0 {
+		switch name := args[0]; {
+		case (name == "-C" || name == "--dir") && len(args) > 1:
+			args = args[2:]
+			continue
+		case name == "--json", name == "--unsafe-fs", strings.HasPrefix(name, "--dir="):
+			args = args[1:]
+			continue
+		}
+		if i := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] }); i >= 0 {
+			return commands[i : i+1]
+		}
+		break
 	}
+	return commands
 }
 
 func newInit(a *app) *cobra.Command {

@@ -17,5 +17,5 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 			look(sub)
 		}
 	}
-	look(newRoot(&app{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+	look(newRoot(&app{in: os.Stdin, out: os.Stdout, err: os.Stderr}, commands))
 }

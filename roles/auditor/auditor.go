@@ -47,7 +47,7 @@ func (a *Auditor) Fresh() []Finding {
 // Observe takes a message in whose body was decoded.
 func (a *Auditor) Observe(m message.Message) {
 	a.envelope(m, m.Type())
-	if h, ok := handlers[m.Type()]; ok && m.Body != nil {
+	if h, ok := handlers()[m.Type()]; ok && m.Body != nil {
 		h.body(a, m, m.Body)
 	}
 }
@@ -64,7 +64,7 @@ func (a *Auditor) ObserveRecord(r journal.Record) {
 	}
 	t := message.Type(r.Type)
 	a.envelope(m, t)
-	h, ok := handlers[t]
+	h, ok := handlers()[t]
 	if !ok {
 		return
 	}

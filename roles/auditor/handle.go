@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"orch/blackboard/message"
@@ -32,27 +33,29 @@ func on[T message.Body](f func(*Auditor, message.Message, T)) handler {
 
 // handlers are the types that a detection or a figure needs. Others are seen by
 // their envelope alone, which is what makes a long log quick to read.
-var handlers = map[message.Type]handler{
-	"UserInput": on((*Auditor).userInput), "SubTask": on((*Auditor).subTask), "TaskAdded": on((*Auditor).taskAdded),
-	"DispatchManifest": on((*Auditor).manifest), "PlanRejected": on((*Auditor).planRejected), "DraftVoided": on((*Auditor).draftVoided),
-	"Rescoped": on((*Auditor).rescoped), "Abandoned": on((*Auditor).abandoned), "HumanEdit": on((*Auditor).humanEdit),
-	"Claimed": on((*Auditor).claimed), "Released": on((*Auditor).released), "LeaseLapsed": on((*Auditor).leaseLapsed),
-	"LateResult": on((*Auditor).lateResult), "Handoff": on((*Auditor).handoff), "Blocked": on((*Auditor).blocked), "Unblocked": on((*Auditor).unblocked),
-	"ExecutionResult": on((*Auditor).executionResult), "TaskFinished": on((*Auditor).taskFinished),
-	"CorrectionSignal": on((*Auditor).correction), "SubTaskOutcome": on((*Auditor).outcome),
-	"ReviewRequested": on((*Auditor).reviewRequested), "ReviewVerdict": on((*Auditor).reviewVerdict),
-	"Merged": on((*Auditor).merged), "IntegrationFailed": on((*Auditor).integrationFailed),
-	"ReplanRequest": on((*Auditor).replanRequest), "OutcomeSummary": on((*Auditor).outcomeSummary),
-	"PlanDirective": on((*Auditor).planDirective), "FinalResult": on((*Auditor).finalResult),
-	"StepStarting": on((*Auditor).stepStarting), "StepEnded": on((*Auditor).stepEnded),
-	"Registered": on((*Auditor).registered), "Deregistered": on((*Auditor).deregistered),
-	"BoundaryViolation": on((*Auditor).boundaryViolation), "CheckpointReached": on((*Auditor).checkpointReached),
-	"Paused": on((*Auditor).paused), "Resumed": on((*Auditor).resumed), "Aborted": on((*Auditor).aborted),
-	"BudgetReached": on((*Auditor).budgetReached), "CircuitBreaker": on((*Auditor).circuitBreaker),
-	"ApprovalRequest": on((*Auditor).approvalRequest), "ApprovalGiven": on((*Auditor).approvalGiven),
-	"ClarificationQuestion": on((*Auditor).question), "ClarificationAnswer": on((*Auditor).answer),
-	"Anomaly": on((*Auditor).anomaly),
-}
+var handlers = sync.OnceValue(func() map[message.Type]handler {
+	return map[message.Type]handler{
+		"UserInput": on((*Auditor).userInput), "SubTask": on((*Auditor).subTask), "TaskAdded": on((*Auditor).taskAdded),
+		"DispatchManifest": on((*Auditor).manifest), "PlanRejected": on((*Auditor).planRejected), "DraftVoided": on((*Auditor).draftVoided),
+		"Rescoped": on((*Auditor).rescoped), "Abandoned": on((*Auditor).abandoned), "HumanEdit": on((*Auditor).humanEdit),
+		"Claimed": on((*Auditor).claimed), "Released": on((*Auditor).released), "LeaseLapsed": on((*Auditor).leaseLapsed),
+		"LateResult": on((*Auditor).lateResult), "Handoff": on((*Auditor).handoff), "Blocked": on((*Auditor).blocked), "Unblocked": on((*Auditor).unblocked),
+		"ExecutionResult": on((*Auditor).executionResult), "TaskFinished": on((*Auditor).taskFinished),
+		"CorrectionSignal": on((*Auditor).correction), "SubTaskOutcome": on((*Auditor).outcome),
+		"ReviewRequested": on((*Auditor).reviewRequested), "ReviewVerdict": on((*Auditor).reviewVerdict),
+		"Merged": on((*Auditor).merged), "IntegrationFailed": on((*Auditor).integrationFailed),
+		"ReplanRequest": on((*Auditor).replanRequest), "OutcomeSummary": on((*Auditor).outcomeSummary),
+		"PlanDirective": on((*Auditor).planDirective), "FinalResult": on((*Auditor).finalResult),
+		"StepStarting": on((*Auditor).stepStarting), "StepEnded": on((*Auditor).stepEnded),
+		"Registered": on((*Auditor).registered), "Deregistered": on((*Auditor).deregistered),
+		"BoundaryViolation": on((*Auditor).boundaryViolation), "CheckpointReached": on((*Auditor).checkpointReached),
+		"Paused": on((*Auditor).paused), "Resumed": on((*Auditor).resumed), "Aborted": on((*Auditor).aborted),
+		"BudgetReached": on((*Auditor).budgetReached), "CircuitBreaker": on((*Auditor).circuitBreaker),
+		"ApprovalRequest": on((*Auditor).approvalRequest), "ApprovalGiven": on((*Auditor).approvalGiven),
+		"ClarificationQuestion": on((*Auditor).question), "ClarificationAnswer": on((*Auditor).answer),
+		"Anomaly": on((*Auditor).anomaly),
+	}
+})
 
 // envelope does what every message gets: time passes, silence ends, and who says
 // it to whom is held against the routing table and the contracts.

@@ -3,6 +3,7 @@ package planner
 import (
 	"path"
 	"strings"
+	"sync"
 	"unicode"
 
 	"orch/blackboard/message"
@@ -37,7 +38,7 @@ func (v *violations) criteriaOf(what string, specs []think.CriterionSpec) {
 
 // emptyWords say nothing about a result: a criterion made of them alone holds
 // for any.
-var emptyWords = func() map[string]bool {
+var emptyWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
 	for _, w := range strings.Fields(`
 		a all an and are as at be been by can do does for has have in is it its must of on should that the there they this to was were will with
@@ -49,14 +50,14 @@ var emptyWords = func() map[string]bool {
 		words[w] = true
 	}
 	return words
-}()
+})
 
 // vague tells whether a criterion consists of empty words only. Criteria in
 // words we do not know are given the benefit of the doubt: a judge weighs them.
 func vague(text string) bool {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for _, w := range words {
-		if !emptyWords[w] {
+		if !emptyWords()[w] {
 			return false
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -69,24 +70,26 @@ const (
 )
 
 // fixes says what to do about a kind.
-var fixes = map[weaken.Kind]string{
-	OutsideLink:  "link only to what is in the project, or copy what is needed",
-	Submodule:    "add the files themselves, without a .git of their own",
-	GitFile:      "leave it as it is, unless the task demands the change",
-	LargeFile:    "leave it out of every commit of the change: make it anew from the base without it, or generate it",
-	BinaryFile:   "leave out what can be made from sources",
-	ModeChange:   "keep the mode, unless the task demands the change",
-	NameCollides: "choose a name that differs in more than upper and lower case",
-	OddName:      "choose a name of letters, digits, dots, dashes and underscores",
-	ForeignName:  "commit with the name that is set in the worktree",
-}
+var fixes = sync.OnceValue(func() map[weaken.Kind]string {
+	return map[weaken.Kind]string{
+		OutsideLink:  "link only to what is in the project, or copy what is needed",
+		Submodule:    "add the files themselves, without a .git of their own",
+		GitFile:      "leave it as it is, unless the task demands the change",
+		LargeFile:    "leave it out of every commit of the change: make it anew from the base without it, or generate it",
+		BinaryFile:   "leave out what can be made from sources",
+		ModeChange:   "keep the mode, unless the task demands the change",
+		NameCollides: "choose a name that differs in more than upper and lower case",
+		OddName:      "choose a name of letters, digits, dots, dashes and underscores",
+		ForeignName:  "commit with the name that is set in the worktree",
+	}
+})
 
 // Inspect lists what is found in a change. Who is a coder may be the author of
 // its commits; files above largeBytes are large.
 func Inspect(c Change, isCoder func(who string) bool, largeBytes int64) []weaken.Finding {
 	var found []weaken.Finding
 	say := func(k weaken.Kind, file string, sure bool, format string, args ...any) {
-		found = append(found, weaken.Finding{Kind: k, File: file, Line: 1, What: fmt.Sprintf(format, args...), Sure: sure, Fix: fixes[k]})
+		found = append(found, weaken.Finding{Kind: k, File: file, Line: 1, What: fmt.Sprintf(format, args...), Sure: sure, Fix: fixes()[k]})
 	}
 	for _, e := range c.Entries {
 		e.inspect(say, largeBytes)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"orch/blackboard/message"
 )
@@ -37,21 +38,23 @@ type Finding struct {
 }
 
 // fixes says what to do about a kind.
-var fixes = map[Kind]string{
-	DeletedTest:        "bring the test back, or move it with its assertions",
-	SkippedTest:        "let the test run",
-	RemovedAssertion:   "bring the assertion back, or one that demands as much",
-	LoosenedAssertion:  "assert as much as before",
-	ChangedExpectation: "keep the expectation, unless the spec demands another",
-	SpecialCase:        "let the program behave the same whether it is tested or not",
-	MissingTests:       "add tests that fail without the change and show done_when",
-	HiddenText:         "write the character as an escape, or leave it out",
-	OrchFiles:          "leave out of the commits what is below .orch: the board, its settings and hooks are a person's",
-}
+var fixes = sync.OnceValue(func() map[Kind]string {
+	return map[Kind]string{
+		DeletedTest:        "bring the test back, or move it with its assertions",
+		SkippedTest:        "let the test run",
+		RemovedAssertion:   "bring the assertion back, or one that demands as much",
+		LoosenedAssertion:  "assert as much as before",
+		ChangedExpectation: "keep the expectation, unless the spec demands another",
+		SpecialCase:        "let the program behave the same whether it is tested or not",
+		MissingTests:       "add tests that fail without the change and show done_when",
+		HiddenText:         "write the character as an escape, or leave it out",
+		OrchFiles:          "leave out of the commits what is below .orch: the board, its settings and hooks are a person's",
+	}
+})
 
 // Blocker is the finding as a point of a review.
 func (f Finding) Blocker(specRef string) message.Blocker {
-	return message.Blocker{File: f.File, Line: max(f.Line, 1), Defect: string(f.Kind) + ": " + f.What, Fix: cmp.Or(f.Fix, fixes[f.Kind]), SpecRef: specRef}
+	return message.Blocker{File: f.File, Line: max(f.Line, 1), Defect: string(f.Kind) + ": " + f.What, Fix: cmp.Or(f.Fix, fixes()[f.Kind]), SpecRef: specRef}
 }
 
 // Split parts findings into those that reject and those to look at.

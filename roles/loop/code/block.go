@@ -85,7 +85,7 @@ var symptoms = strings.Fields("task was is has been blocked block failed failing
 
 func symptomOnly(reason string) bool {
 	for _, w := range words(reason) {
-		if !slices.Contains(symptoms, w) && !emptyWords[w] {
+		if !slices.Contains(symptoms, w) && !emptyWords()[w] {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"orch/blackboard/lazyregexp"
@@ -35,7 +36,7 @@ var vaguePhrase = lazyregexp.New(`(?i)(?:^|[^\w-])(` +
 var concrete = lazyregexp.New("\\d|`[^`]+`|\"[^\"]+\"|'[^']{2,}'|\\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\\b|\\B/\\w+|\\w/\\w|--\\w|\\w+\\(|\\w_\\w|[a-z][A-Z]|\\w\\.\\w{1,5}\\b|[<>=≤≥]")
 
 // emptyWords say nothing about a result.
-var emptyWords = func() map[string]bool {
+var emptyWords = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`a all an and are as at be been by can do does for has have in is it its must of on should that the then there they this
 		to was were when will with acceptable accurate appropriate complete completed completely correct correctly done everything expected fine finished
@@ -44,7 +45,7 @@ var emptyWords = func() map[string]bool {
 		set[w] = true
 	}
 	return set
-}()
+})
 
 // DoneWhenProblem says why nobody could show a done_when to be false; empty if
 // somebody might. Words we do not know get the benefit of the doubt.
@@ -64,7 +65,7 @@ func DoneWhenProblem(text string) string {
 // nothing tells whether a text consists of empty words only.
 func nothing(text string) bool {
 	for _, w := range words(text) {
-		if !emptyWords[w] {
+		if !emptyWords()[w] {
 			return false
 		}
 	}

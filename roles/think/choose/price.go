@@ -1,6 +1,8 @@
 package choose
 
 import (
+	"sync"
+
 	"orch/blackboard/message"
 	"orch/roles/run/config"
 )
@@ -8,12 +10,14 @@ import (
 // listed are the prices of the models that are chosen when nothing is
 // configured, in US dollars a million tokens, as their providers listed them
 // in autumn 2025. The configuration comes first.
-var listed = map[string]config.Price{
-	"claude-sonnet-4-5*": priced(3, 15, 0.3),
-	"gpt-5-mini*":        priced(0.25, 2, 0.025),
-	"gemini-2.5-flash":   priced(0.3, 2.5, 0.075),
-	"deepseek-chat":      priced(0.28, 0.42, 0.028),
-}
+var listed = sync.OnceValue(func() map[string]config.Price {
+	return map[string]config.Price{
+		"claude-sonnet-4-5*": priced(3, 15, 0.3),
+		"gpt-5-mini*":        priced(0.25, 2, 0.025),
+		"gemini-2.5-flash":   priced(0.3, 2.5, 0.075),
+		"deepseek-chat":      priced(0.28, 0.42, 0.028),
+	}
+})
 
 func priced(in, out, cached float64) config.Price {
 	return config.Price{In: in, Out: out, Cached: &cached}
@@ -27,7 +31,7 @@ func PriceOf(cfg config.Config, e Entry, model string) (config.Price, bool) {
 	if e.local() {
 		return config.Price{}, true
 	}
-	return config.Config{Prices: listed}.PriceOf(model)
+	return config.Config{Prices: listed()}.PriceOf(model)
 }
 
 // Paid tells whether a question to the entry may cost something.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -153,14 +154,16 @@ func (x exchange) cut() {
 }
 
 // errorTypes names an error status in the words of the Messages protocol.
-var errorTypes = map[int]string{
-	400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
-	404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
-}
+var errorTypes = sync.OnceValue(func() map[int]string {
+	return map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+		404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
+	}
+})
 
 func errorBody(api API, f Fault) object {
 	message := cmp.Or(f.Message, http.StatusText(f.Status), "an error")
-	kind := cmp.Or(f.Type, errorTypes[f.Status], "api_error")
+	kind := cmp.Or(f.Type, errorTypes()[f.Status], "api_error")
 	switch api {
 	case Messages:
 		return object{"type": "error", "error": object{"type": kind, "message": message}}

@@ -220,7 +220,7 @@ func specs(all []criterion) []think.CriterionSpec {
 func knownTools(names []string) []string {
 	var out []string
 	for _, name := range names {
-		if _, ok := toolTable[tool.Name(name)]; ok {
+		if _, ok := toolTable()[tool.Name(name)]; ok {
 			out = append(out, name)
 		}
 	}

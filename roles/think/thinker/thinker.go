@@ -76,7 +76,7 @@ func New(client model.Client, o Options) (*Thinker, error) {
 		o.Tools = tool.Names()
 	}
 	for _, name := range o.Tools {
-		if _, ok := toolTable[name]; !ok {
+		if _, ok := toolTable()[name]; !ok {
 			return nil, fmt.Errorf("there is no tool %q for a model", name)
 		}
 	}

@@ -78,7 +78,7 @@ func (a *analysis) program(as string, args []arg, st *state) {
 	if strings.Contains(as, "/") && a.ownScript(as, "", st) {
 		return
 	}
-	if ro, ok := readers[c.name]; !ok || (ro != nil && !ro(c)) {
+	if ro, ok := readers()[c.name]; !ok || (ro != nil && !ro(c)) {
 		a.readOnly = false
 	}
 	if h := a.handlerOf(c.name); h != nil {

@@ -3,16 +3,21 @@ package gate
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // gitFree are the subcommands that change nothing, or only add.
-var gitFree = strings.Fields(`status log show diff ls-files ls-tree ls-remote rev-parse rev-list describe cat-file shortlog name-rev merge-base
+var gitFree = sync.OnceValue(func() []string {
+	return strings.Fields(`status log show diff ls-files ls-tree ls-remote rev-parse rev-list describe cat-file shortlog name-rev merge-base
 	show-ref for-each-ref count-objects fsck blame annotate whatchanged diff-tree diff-index diff-files cherry var version help check-ignore check-attr
 	verify-commit verify-tag grep range-diff show-branch add fetch bundle archive format-patch init hash-object mktree write-tree`)
+})
 
 // gitReading are those of them that change nothing at all.
-var gitReading = strings.Fields(`status log show diff ls-files ls-tree rev-parse rev-list describe cat-file shortlog name-rev merge-base
+var gitReading = sync.OnceValue(func() []string {
+	return strings.Fields(`status log show diff ls-files ls-tree rev-parse rev-list describe cat-file shortlog name-rev merge-base
 	show-ref for-each-ref count-objects blame annotate whatchanged diff-tree diff-index diff-files cherry version help check-ignore check-attr range-diff`)
+})
 
 // gitRules judge the subcommands that can lose something.
 func gitRules() map[string]func(a *analysis, o options, args []arg, st *state) {
@@ -65,7 +70,7 @@ func git(a *analysis, c invocation, st *state) {
 		rule(a, sub, args, in)
 		return
 	}
-	if !slices.Contains(gitFree, verb) {
+	if !slices.Contains(gitFree(), verb) {
 		a.report(History, "git", "git "+verb, "git %s may change files or history", verb)
 	}
 }

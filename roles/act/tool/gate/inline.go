@@ -3,21 +3,26 @@ package gate
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"orch/blackboard/lazyregexp"
 )
 
 // codeOptions are the options of each interpreter that take code, and those
 // that take other values.
-var codeOptions = map[string]struct {
+var codeOptions = sync.OnceValue(func() map[string]codeOption {
+	return map[string]codeOption{
+		"python": {"c", "mWX", nil}, "pypy": {"c", "mWX", nil}, "pypy3": {"c", "mWX", nil},
+		"node": {"ep", "rC", []string{"--eval", "--print", "--import", "--require", "--loader", "--experimental-loader"}},
+		"perl": {"eE", "IMm", nil}, "ruby": {"e", "IrC", nil}, "php": {"rBRE", "dfc", []string{"--run"}},
+		"lua": {"e", "l", nil}, "luajit": {"e", "l", nil}, "tclsh": {"", "", nil}, "R": {"e", "f", nil}, "Rscript": {"e", "", nil}, "julia": {"eE", "LJp", []string{"--eval", "--print"}},
+		"deno": {"", "", nil}, "bun": {"ep", "", []string{"--eval", "--print"}}, "osascript": {"e", "l", nil}, "guile": {"c", "", nil}, "sqlite3": {"", "", nil}, "groovy": {"e", "", nil}, "elixir": {"e", "", nil}, "erl": {"", "", nil}, "ghc": {"e", "", nil}, "scala": {"e", "", nil}, "swift": {"e", "", nil}, "expect": {"c", "f", nil}, "gdb": {"", "", nil}, "lldb": {"o", "", nil}, "octave": {"", "", nil}, "jshell": {"", "", nil}, "irb": {"", "", nil}, "psql": {"c", "f", nil}, "mysql": {"e", "", nil}, "mongosh": {"", "", nil}, "redis-cli": {"", "", nil},
+	}
+})
+
+type codeOption struct {
 	code, other string
 	longs       []string
-}{
-	"python": {"c", "mWX", nil}, "pypy": {"c", "mWX", nil}, "pypy3": {"c", "mWX", nil},
-	"node": {"ep", "rC", []string{"--eval", "--print", "--import", "--require", "--loader", "--experimental-loader"}},
-	"perl": {"eE", "IMm", nil}, "ruby": {"e", "IrC", nil}, "php": {"rBRE", "dfc", []string{"--run"}},
-	"lua": {"e", "l", nil}, "luajit": {"e", "l", nil}, "tclsh": {"", "", nil}, "R": {"e", "f", nil}, "Rscript": {"e", "", nil}, "julia": {"eE", "LJp", []string{"--eval", "--print"}},
-	"deno": {"", "", nil}, "bun": {"ep", "", []string{"--eval", "--print"}}, "osascript": {"e", "l", nil}, "guile": {"c", "", nil}, "sqlite3": {"", "", nil}, "groovy": {"e", "", nil}, "elixir": {"e", "", nil}, "erl": {"", "", nil}, "ghc": {"e", "", nil}, "scala": {"e", "", nil}, "swift": {"e", "", nil}, "expect": {"c", "f", nil}, "gdb": {"", "", nil}, "lldb": {"o", "", nil}, "octave": {"", "", nil}, "jshell": {"", "", nil}, "irb": {"", "", nil}, "psql": {"c", "f", nil}, "mysql": {"e", "", nil}, "mongosh": {"", "", nil}, "redis-cli": {"", "", nil},
 }
 
 // always are interpreters whose whole use is code or statements that are not read.
@@ -26,7 +31,7 @@ var always = []string{"expect", "gdb", "lldb", "psql", "mysql", "mongosh", "redi
 // interpret judges an interpreter: a file of the project runs unread, code on
 // the command line or from a pipe only when it is plainly harmless.
 func interpret(a *analysis, c invocation, st *state) {
-	opt := codeOptions[c.name]
+	opt := codeOptions()[c.name]
 	o := syntaxOf{shorts: opt.code + opt.other, longs: opt.longs, first: true}.parse(c.args)
 	if slices.Contains(always, c.name) && !o.has("--version", "--help") {
 		a.report(InlineCode, c.name, c.name, "%s runs statements that are not read", c.name)
@@ -87,7 +92,7 @@ func language(shebang string) string {
 	if v := versioned(name); v != "" {
 		name = v
 	}
-	if _, ok := vocabulary[name]; ok {
+	if _, ok := vocabulary()[name]; ok {
 		return name
 	}
 	return ""
@@ -95,22 +100,26 @@ func language(shebang string) string {
 
 // vocabulary is what code may call, import and take from objects to count as
 // harmless: it reads, computes and prints.
-var vocabulary = map[string][]string{
-	"python": strings.Fields(`print len range sorted reversed sum min max abs round int float str bool list dict set tuple zip enumerate any all repr chr ord hex bin divmod pow
+var vocabulary = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"python": strings.Fields(`print len range sorted reversed sum min max abs round int float str bool list dict set tuple zip enumerate any all repr chr ord hex bin divmod pow
 		json sys re math datetime collections itertools string platform statistics textwrap decimal fractions random time
 		load loads dumps stdin argv version version_info platform maxsize read readline readlines splitlines split join strip lstrip rstrip startswith endswith lower upper title
 		get keys values items append extend index count sort format encode decode match search findall sub fullmatch group groups Counter defaultdict OrderedDict most_common
 		sqrt floor ceil log exp sin cos pi e mean median date today now isoformat strftime timedelta days total_seconds python_version system machine`),
-	"node": strings.Fields(`console log error JSON parse stringify Object keys values entries Math floor ceil round max min abs sqrt random pow length map filter reduce forEach join split slice trim
+		"node": strings.Fields(`console log error JSON parse stringify Object keys values entries Math floor ceil round max min abs sqrt random pow length map filter reduce forEach join split slice trim
 		includes startsWith endsWith toString toFixed toUpperCase toLowerCase parseInt parseFloat Number String Boolean Array isArray from sort reverse push concat indexOf version versions argv platform arch
 		Date now toISOString name scripts dependencies devDependencies process`),
-}
+	}
+})
 
 // taboo words are never harmless, however they are used.
-var taboo = map[string][]string{
-	"python": {"exec", "eval", "compile", "open", "input", "breakpoint", "getattr", "setattr", "delattr", "globals", "locals", "vars", "import_module", "modules", "class", "lambda", "def"},
-	"node":   {"eval", "Function", "global", "globalThis", "constructor", "import", "new", "child_process", "mainModule", "binding", "fs", "class", "this", "with"},
-}
+var taboo = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"python": {"exec", "eval", "compile", "open", "input", "breakpoint", "getattr", "setattr", "delattr", "globals", "locals", "vars", "import_module", "modules", "class", "lambda", "def"},
+		"node":   {"eval", "Function", "global", "globalThis", "constructor", "import", "new", "child_process", "mainModule", "binding", "fs", "class", "this", "with"},
+	}
+})
 
 var (
 	identifier = lazyregexp.New(`[\p{L}_$][\p{L}\p{N}_$]*`)
@@ -128,7 +137,7 @@ func harmlessCode(lang, code string) bool {
 	if lang == "pypy" || lang == "pypy3" {
 		lang = "python"
 	}
-	words, ok := vocabulary[lang]
+	words, ok := vocabulary()[lang]
 	if !ok || len(code) > 4000 {
 		return false
 	}
@@ -139,7 +148,7 @@ func harmlessCode(lang, code string) bool {
 		return false
 	}
 	for _, w := range identifier.FindAllString(code, -1) {
-		if slices.Contains(taboo[lang], w) {
+		if slices.Contains(taboo()[lang], w) {
 			return false
 		}
 	}

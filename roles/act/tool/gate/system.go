@@ -3,27 +3,30 @@ package gate
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // outside are programs that change this machine, another one, or an account.
 // Their listed first operands only look, and are free.
-var outside = map[string][]string{
-	"ssh": nil, "scp": nil, "sftp": nil, "ftp": nil, "telnet": nil, "nc": nil, "ncat": nil, "netcat": nil, "socat": nil, "mail": nil, "sendmail": nil, "mutt": nil,
-	"mount": nil, "umount": nil, "fdisk": nil, "sfdisk": nil, "parted": nil, "wipefs": nil, "swapon": nil, "swapoff": nil, "losetup": nil, "mkswap": nil, "diskutil": {"list", "info"},
-	"shutdown": nil, "reboot": nil, "halt": nil, "poweroff": nil, "init": nil, "telinit": nil, "systemctl": {"status", "show", "list-units", "is-active", "cat"}, "service": nil, "launchctl": {"list", "print"}, "loginctl": nil,
-	"useradd": nil, "userdel": nil, "usermod": nil, "groupadd": nil, "groupdel": nil, "passwd": nil, "chpasswd": nil, "chsh": nil, "visudo": nil, "adduser": nil, "deluser": nil,
-	"crontab": {"-l"}, "at": nil, "batch": nil, "iptables": nil, "nft": nil, "ufw": nil, "sysctl": nil, "modprobe": nil, "insmod": nil, "rmmod": nil, "ldconfig": nil, "update-alternatives": nil, "dmsetup": nil,
-	"hostnamectl": nil, "timedatectl": nil, "defaults": {"read"}, "open": nil, "xdg-open": nil, "tmux": nil, "screen": nil, "dtach": nil,
-	"apt": {"list", "show", "search", "policy"}, "apt-get": nil, "aptitude": nil, "dpkg": {"-l", "-L", "-s", "-S", "--list", "--status"}, "yum": {"list", "info"}, "dnf": {"list", "info"}, "rpm": {"-q", "-qa", "-qi", "-ql"}, "pacman": {"-Q", "-Qi", "-Ss"},
-	"zypper": nil, "apk": {"info", "list"}, "brew": {"list", "info", "search", "--prefix", "outdated"}, "port": nil, "snap": {"list", "info"}, "flatpak": {"list"}, "emerge": nil, "nix-env": nil, "gem": {"list", "env", "environment", "contents"},
-	"docker": {"ps", "images", "logs", "inspect", "version", "info"}, "podman": {"ps", "images", "logs", "inspect", "version", "info"}, "nerdctl": nil, "kubectl": {"get", "describe", "logs", "version"}, "helm": {"list", "status", "template", "lint", "version"},
-	"terraform": {"fmt", "validate", "version", "plan", "show"}, "tofu": {"fmt", "validate", "version", "plan", "show"}, "ansible": nil, "ansible-playbook": nil, "aws": nil, "gcloud": nil, "gsutil": nil, "az": nil, "heroku": nil, "flyctl": nil, "fly": nil, "vercel": nil, "netlify": nil, "doctl": nil,
-	"glab": nil, "twine": {"check"}, "ssh-add": nil, "ssh-keygen": nil, "gpg": {"--list-keys", "--verify", "--version"}, "security": nil, "conda": {"list", "info"}, "mamba": {"list", "info"}, "pipx": {"list"},
-}
+var outside = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"ssh": nil, "scp": nil, "sftp": nil, "ftp": nil, "telnet": nil, "nc": nil, "ncat": nil, "netcat": nil, "socat": nil, "mail": nil, "sendmail": nil, "mutt": nil,
+		"mount": nil, "umount": nil, "fdisk": nil, "sfdisk": nil, "parted": nil, "wipefs": nil, "swapon": nil, "swapoff": nil, "losetup": nil, "mkswap": nil, "diskutil": {"list", "info"},
+		"shutdown": nil, "reboot": nil, "halt": nil, "poweroff": nil, "init": nil, "telinit": nil, "systemctl": {"status", "show", "list-units", "is-active", "cat"}, "service": nil, "launchctl": {"list", "print"}, "loginctl": nil,
+		"useradd": nil, "userdel": nil, "usermod": nil, "groupadd": nil, "groupdel": nil, "passwd": nil, "chpasswd": nil, "chsh": nil, "visudo": nil, "adduser": nil, "deluser": nil,
+		"crontab": {"-l"}, "at": nil, "batch": nil, "iptables": nil, "nft": nil, "ufw": nil, "sysctl": nil, "modprobe": nil, "insmod": nil, "rmmod": nil, "ldconfig": nil, "update-alternatives": nil, "dmsetup": nil,
+		"hostnamectl": nil, "timedatectl": nil, "defaults": {"read"}, "open": nil, "xdg-open": nil, "tmux": nil, "screen": nil, "dtach": nil,
+		"apt": {"list", "show", "search", "policy"}, "apt-get": nil, "aptitude": nil, "dpkg": {"-l", "-L", "-s", "-S", "--list", "--status"}, "yum": {"list", "info"}, "dnf": {"list", "info"}, "rpm": {"-q", "-qa", "-qi", "-ql"}, "pacman": {"-Q", "-Qi", "-Ss"},
+		"zypper": nil, "apk": {"info", "list"}, "brew": {"list", "info", "search", "--prefix", "outdated"}, "port": nil, "snap": {"list", "info"}, "flatpak": {"list"}, "emerge": nil, "nix-env": nil, "gem": {"list", "env", "environment", "contents"},
+		"docker": {"ps", "images", "logs", "inspect", "version", "info"}, "podman": {"ps", "images", "logs", "inspect", "version", "info"}, "nerdctl": nil, "kubectl": {"get", "describe", "logs", "version"}, "helm": {"list", "status", "template", "lint", "version"},
+		"terraform": {"fmt", "validate", "version", "plan", "show"}, "tofu": {"fmt", "validate", "version", "plan", "show"}, "ansible": nil, "ansible-playbook": nil, "aws": nil, "gcloud": nil, "gsutil": nil, "az": nil, "heroku": nil, "flyctl": nil, "fly": nil, "vercel": nil, "netlify": nil, "doctl": nil,
+		"glab": nil, "twine": {"check"}, "ssh-add": nil, "ssh-keygen": nil, "gpg": {"--list-keys", "--verify", "--version"}, "security": nil, "conda": {"list", "info"}, "mamba": {"list", "info"}, "pipx": {"list"},
+	}
+})
 
 func outsider(a *analysis, c invocation, st *state) {
 	first, _ := firstLit(c.args)
-	if slices.Contains(outside[c.name], first) || (len(c.args) == 1 && (first == "--version" || first == "--help" || first == "-V")) {
+	if slices.Contains(outside()[c.name], first) || (len(c.args) == 1 && (first == "--version" || first == "--help" || first == "-V")) {
 		return
 	}
 	a.report(Outside, c.name, c.name, "%s changes what is outside the workspace", c.name)

@@ -3,6 +3,7 @@ package gate
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // wrapper is a program that runs another one given in its arguments.
@@ -12,19 +13,23 @@ type wrapper struct {
 	skip   int // operands before the program
 }
 
-var wrappers = map[string]wrapper{
-	"nohup": {}, "setsid": {}, "time": {shorts: "fo", longs: []string{"--format", "--output"}}, "nice": {shorts: "n", longs: []string{"--adjustment"}},
-	"ionice": {shorts: "cnpPu"}, "chrt": {shorts: "TPD", skip: 1}, "taskset": {shorts: "", skip: 1}, "timeout": {shorts: "ks", longs: []string{"--kill-after", "--signal"}, skip: 1}, "gtimeout": {shorts: "ks", skip: 1},
-	"stdbuf": {shorts: "ioe"}, "builtin": {}, "exec": {shorts: "a"}, "busybox": {}, "toybox": {}, "unbuffer": {}, "caffeinate": {shorts: "tw"},
-	"xvfb-run": {shorts: "ensfp"}, "strace": {shorts: "eopsauPEIOSX"}, "ltrace": {shorts: "eopsauFnl"}, "chronic": {}, "dbus-run-session": {}, "arch": {}, "linux32": {}, "linux64": {},
-	"numactl": {shorts: "CNmip"}, "prlimit": {}, "coproc": {}, "noglob": {}, "nocorrect": {}, "cgexec": {shorts: "g"}, "winpty": {}, "direnv": {skip: 2}, "dotenv": {shorts: "ef"}, "poetry": {}, "pipenv": {}, "uv": {}, "bundle": {},
-}
+var wrappers = sync.OnceValue(func() map[string]wrapper {
+	return map[string]wrapper{
+		"nohup": {}, "setsid": {}, "time": {shorts: "fo", longs: []string{"--format", "--output"}}, "nice": {shorts: "n", longs: []string{"--adjustment"}},
+		"ionice": {shorts: "cnpPu"}, "chrt": {shorts: "TPD", skip: 1}, "taskset": {shorts: "", skip: 1}, "timeout": {shorts: "ks", longs: []string{"--kill-after", "--signal"}, skip: 1}, "gtimeout": {shorts: "ks", skip: 1},
+		"stdbuf": {shorts: "ioe"}, "builtin": {}, "exec": {shorts: "a"}, "busybox": {}, "toybox": {}, "unbuffer": {}, "caffeinate": {shorts: "tw"},
+		"xvfb-run": {shorts: "ensfp"}, "strace": {shorts: "eopsauPEIOSX"}, "ltrace": {shorts: "eopsauFnl"}, "chronic": {}, "dbus-run-session": {}, "arch": {}, "linux32": {}, "linux64": {},
+		"numactl": {shorts: "CNmip"}, "prlimit": {}, "coproc": {}, "noglob": {}, "nocorrect": {}, "cgexec": {shorts: "g"}, "winpty": {}, "direnv": {skip: 2}, "dotenv": {shorts: "ef"}, "poetry": {}, "pipenv": {}, "uv": {}, "bundle": {},
+	}
+})
 
 // otherUser are programs that run another one as another user or in another root.
-var otherUser = map[string]wrapper{
-	"sudo": {shorts: "ugpChDrtTUR", longs: []string{"--user", "--group", "--prompt", "--chdir", "--host"}}, "doas": {shorts: "uC"}, "pkexec": {longs: []string{"--user"}},
-	"su": {shorts: "gGsTw", skip: 1}, "runuser": {shorts: "ugGsT"}, "run0": {}, "chroot": {skip: 1}, "unshare": {shorts: "SGR"}, "nsenter": {shorts: "tSG"}, "setpriv": {}, "gosu": {skip: 1}, "su-exec": {skip: 1}, "systemd-run": {shorts: "pMHut"}, "capsh": {},
-}
+var otherUser = sync.OnceValue(func() map[string]wrapper {
+	return map[string]wrapper{
+		"sudo": {shorts: "ugpChDrtTUR", longs: []string{"--user", "--group", "--prompt", "--chdir", "--host"}}, "doas": {shorts: "uC"}, "pkexec": {longs: []string{"--user"}},
+		"su": {shorts: "gGsTw", skip: 1}, "runuser": {shorts: "ugGsT"}, "run0": {}, "chroot": {skip: 1}, "unshare": {shorts: "SGR"}, "nsenter": {shorts: "tSG"}, "setpriv": {}, "gosu": {skip: 1}, "su-exec": {skip: 1}, "systemd-run": {shorts: "pMHut"}, "capsh": {},
+	}
+})
 
 // wrapped judges the program inside a wrapper.
 func (w wrapper) wrapped(a *analysis, c invocation, st *state) {
@@ -41,7 +46,7 @@ func (w wrapper) wrapped(a *analysis, c invocation, st *state) {
 
 func asOtherUser(a *analysis, c invocation, st *state) {
 	a.report(Privilege, c.name, c.name, "%s runs a command as another user or outside this system's root", c.name)
-	otherUser[c.name].wrapped(a, c, st)
+	otherUser()[c.name].wrapped(a, c, st)
 	for _, code := range (syntaxOf{shorts: "c", longs: []string{"--command"}}).parse(c.args).values("-c", "--command") {
 		a.argCode(c.name, code, st, "sh")
 	}

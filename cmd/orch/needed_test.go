@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A command line means the same whether all commands are built or only the one
+// it names.
+func TestOnlyTheNamedCommandIsBuilt(t *testing.T) {
+	for _, c := range commands {
+		if got := c.build(&app{}).Name(); got != c.name {
+			t.Errorf("the list calls %q %q", got, c.name)
+		}
+		for _, before := range [][]string{nil, {"-C", "status"}, {"--json", "--dir", "x", "--unsafe-fs"}, {"--dir=x"}} {
+			args := append(slices.Clone(before), c.name, "--help")
+			alone, all := help(args, needed(args)), help(args, commands)
+			if len(needed(args)) != 1 || alone != all || !c.build(&app{}).DisableFlagParsing && !strings.Contains(alone, "orch "+c.name) {
+				t.Errorf("%v: %d commands, help alone:\n%s\nhelp among all:\n%s", args, len(needed(args)), alone, all)
+			}
+		}
+	}
+	for _, args := range [][]string{nil, {"help", "claim"}, {"--help"}, {"-C"}, {"-C", "claim"}, {"--dir", "claim"}, {"completion", "bash"}, {"__complete", "claim"}, {"clam"}, {"-Cx", "claim"}, {"--nothing", "claim"}, {"--", "claim"}} {
+		if n := len(needed(args)); n != len(commands) {
+			t.Errorf("%v: %d commands", args, n)
+		}
+	}
+}
+
+func help(args []string, list []command) string {
+	var out bytes.Buffer
+	root := newRoot(&app{out: &out, err: &out}, list)
+	for _, c := range root.Commands() {
+		if c.DisableFlagParsing {
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // it hands --help on
+		}
+	}
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(args)
+	if err := root.Execute(); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}
