@@ -255,7 +255,7 @@ func (a *app) box(b *blackboard.Board, c supervisor.Claim, cfg config.Config, sc
 		return nil, err
 	}
 	return tool.New(tool.Options{
-		Workspace: b.Root(), Created: created, Scratch: scratch, Home: home, Rules: rules, Process: spec,
+		Workspace: b.Root(), Created: created, Scratch: scratch, Files: b.FilesDir(c.Activation.Goal), Home: home, Rules: rules, Process: spec,
 		Redact: blackboard.NewRedactor(os.Environ()), Search: tool.Search{Endpoint: cfg.Search.Endpoint},
 	})
 }

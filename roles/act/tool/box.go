@@ -40,6 +40,7 @@ type Search struct {
 type Options struct {
 	Workspace   string
 	Scratch     string // temporary directory of the step, freely writable
+	Files       string // folder of the goal's own files, freely writable
 	Home        string
 	Rules       []gate.Rule            // from config and --allow
 	Created     func(path string) bool // absolute path: made by this goal? nil: since the Box's first effect
@@ -76,10 +77,15 @@ func New(opt Options) (*Box, error) {
 		return nil, fmt.Errorf("open the workspace for tools: %w", err)
 	}
 	opt.Workspace = root
-	if opt.Scratch != "" {
-		if opt.Scratch, err = realDir(opt.Scratch); err != nil {
-			return nil, fmt.Errorf("open the scratch directory for tools: %w", err)
+	var free []string
+	for what, dir := range map[string]*string{"the scratch directory": &opt.Scratch, "the goal's files": &opt.Files} {
+		if *dir == "" {
+			continue
 		}
+		if *dir, err = realDir(*dir); err != nil {
+			return nil, fmt.Errorf("open %s for tools: %w", what, err)
+		}
+		free = append(free, *dir)
 	}
 	for _, r := range opt.Rules {
 		if err := r.Validate(); err != nil {
@@ -98,7 +104,7 @@ func New(opt Options) (*Box, error) {
 	if opt.NowMS == nil {
 		opt.NowMS = func() int64 { return time.Now().UnixMilli() }
 	}
-	b := &Box{opt: opt, facts: &facts{root: root, scratch: opt.Scratch, created: opt.Created}, results: map[string]sameResults{}}
+	b := &Box{opt: opt, facts: &facts{root: root, free: free, created: opt.Created}, results: map[string]sameResults{}}
 	var dialect gate.Dialect
 	b.shell, dialect = findShell()
 	b.gate = gate.Gate{Facts: b.facts, Rules: slices.Clone(opt.Rules), Dialect: dialect, Vars: b.vars()}

@@ -154,6 +154,27 @@ func TestWhatTheGoalMadeItMayLose(t *testing.T) {
 	}
 }
 
+// TestTheGoalsOwnFilesAreFree: a command fills the folder of the goal's files as
+// it likes, and nothing else that is orch's.
+func TestTheGoalsOwnFilesAreFree(t *testing.T) {
+	root := workspace(t)
+	files := filepath.Join(root, ".orch", "goals", "g", "files")
+	if err := os.MkdirAll(files, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := box(t, root, func(o *Options) { o.Files = files })
+	for _, command := range []string{"echo one > .orch/goals/g/files/a", "echo two > .orch/goals/g/files/a", "mv .orch/goals/g/files/a .orch/goals/g/files/b"} {
+		if r := do(b, sh(command)); r.Denied != "" || r.Exit != 0 {
+			t.Errorf("%s: exit %d, %s", command, r.Exit, r.Denied)
+		}
+	}
+	for _, command := range []string{"echo x > .orch/goals/g/x", "echo x > .orch/goals/g/files/../x", "rm -r .orch/goals/g/files"} {
+		if r := do(b, sh(command)); r.Denied == "" {
+			t.Errorf("%s: allowed", command)
+		}
+	}
+}
+
 func TestFileTools(t *testing.T) {
 	root := workspace(t)
 	b := box(t, root, nil)

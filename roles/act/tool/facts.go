@@ -20,8 +20,9 @@ const (
 
 // facts answers the gate from the real file system.
 type facts struct {
-	root, scratch string
-	created       func(string) bool
+	root    string
+	free    []string // folders that the step may fill as it likes
+	created func(string) bool
 
 	once sync.Once
 	base Baseline
@@ -50,7 +51,9 @@ func (f *facts) Root() string { return f.root }
 func (f *facts) Inspect(path string, follow bool) gate.Entry {
 	real, ok := resolve(path, follow)
 	e := gate.Entry{Real: real, Inside: ok && within(f.root, real)}
-	e.Scratch = ok && f.scratch != "" && real != f.scratch && within(f.scratch, real)
+	for _, dir := range f.free {
+		e.Scratch = e.Scratch || ok && real != dir && within(dir, real)
+	}
 	info, err := os.Lstat(real)
 	if err != nil {
 		e.Created = e.Inside && f.made(real)

@@ -34,7 +34,7 @@ type Entry struct {
 	Dir     bool
 	Inside  bool // Real is in the workspace
 	Created bool // made by this goal (for a directory: with all it contains), so it may be lost
-	Scratch bool // in the step's temporary directory
+	Scratch bool // in the step's temporary directory or among the goal's own files
 }
 
 // Facts is what the gate may know of the workspace. Every path is absolute.
