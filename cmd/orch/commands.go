@@ -18,7 +18,6 @@ import (
 	"orch/roles/act/process"
 	"orch/roles/ggs"
 	"orch/roles/run/config"
-	"orch/roles/think/playbook/chore"
 )
 
 // command is one of the program's commands.
@@ -37,7 +36,7 @@ var commands = []command{
 	{"doctor", newDoctor}, {"pause", newPause}, {"resume", newResume}, {"checkpoint", newCheckpoint}, {"abort", newAbort},
 	{"note", newNote}, {"submit", newSubmit}, {"agent", newAgentCommand}, {"controller", newController}, {"ggs", newGGS},
 	{"audit", newAudit}, {"auditor", newAuditor}, {"integrate", newIntegrate}, {"memory", newMemory}, {"dream", newDream},
-	{"version", newVersion}, {"guard", func(*app) *cobra.Command { return newGuard() }}, {"confine", newConfine}, {"chore", newChore},
+	{"version", newVersion}, {"guard", func(*app) *cobra.Command { return newGuard() }}, {"confine", newConfine},
 }
 
 // needed are the commands that a command line can mean: the one it names, or,
@@ -212,19 +211,6 @@ func newGuard() *cobra.Command {
 		Short: "run a command and end everything below it when the process that started the guard is gone",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if code := process.GuardMain(args); code != 0 {
-				return &exitError{code: code}
-			}
-			return nil
-		},
-	}
-}
-
-func newChore(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "chore NAME", Hidden: true, DisableFlagParsing: true,
-		Short: "do one of the chores the shipped playbooks are made of",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if code := chore.Main(args, a.out, a.err); code != 0 {
 				return &exitError{code: code}
 			}
 			return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (a *app) resolve(ctx context.Context, root string, cfg config.Config, in me
 	if in.Profile == codeProfile {
 		return in, codeIsPossible(cfg, in)
 	}
-	return in, a.checkPlaybook(root, cfg, in)
+	return a.checkPlaybook(root, cfg, in)
 }
 
 // take lets a goal think with what was found, under a cap, and says so.
@@ -130,39 +131,65 @@ func checkCaps(cfg config.Config, in message.UserInput) error {
 }
 
 // checkPlaybook makes sure that a role which thinks with a playbook has one
-// that fits.
-func (a *app) checkPlaybook(root string, cfg config.Config, in message.UserInput) error {
+// that fits. Where nothing but words it does not know speaks against one, a
+// person at the terminal may say that it is meant all the same.
+func (a *app) checkPlaybook(root string, cfg config.Config, in message.UserInput) (message.UserInput, error) {
 	if len(choose.Chain(cfg, in, message.Planner)) > 0 {
-		return nil
+		return in, nil
 	}
 	_, lib, err := a.playbooks(root)
 	if err != nil {
-		return err
+		return in, err
 	}
 	_, err = lib.For(in.Playbook, in.Text)
 	var none *playbook.NoMatchError
-	if errors.As(err, &none) && !choose.Configured(cfg) {
-		return &exitError{exitUsage, nothingUsable{none}}
+	if !errors.As(err, &none) {
+		if err != nil {
+			err = &exitError{exitUsage, err}
+		}
+		return in, err
 	}
-	if err != nil {
-		return &exitError{exitUsage, err}
+	if doubtful, ok := none.Doubtful(); ok && a.asks() && a.confirms(doubtful) {
+		in.Playbook = doubtful.Book.Name
+		return in, nil
 	}
-	return nil
+	if !choose.Configured(cfg) {
+		return in, &exitError{exitUsage, nothingUsable{none}}
+	}
+	return in, &exitError{exitUsage, none}
+}
+
+// confirms asks the person at the terminal whether a playbook is meant although
+// it does not know every word. Only a clear yes is one.
+func (a *app) confirms(f playbook.Fit) bool {
+	fmt.Fprintf(a.out, "? The playbook %s does %q, and does not know these words: %s\n  Take it anyway? [y/N] ",
+		f.Book.Name, f.Book.Describe, strings.Join(f.Unknown, ", "))
+	line, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && line == "" {
+		fmt.Fprintln(a.out)
+		return false
+	}
+	word := strings.ToLower(strings.TrimSpace(line))
+	return word == "y" || word == "yes"
 }
 
 // nothingUsable says that neither a model nor a playbook is there, and how to
 // get each.
-type nothingUsable struct{ error }
+type nothingUsable struct{ *playbook.NoMatchError }
 
 func (e nothingUsable) Error() string {
-	return "nothing here can think about this goal: no model, no agent, no key, and " + e.error.Error()
+	return "nothing here can think about this goal: no model, no agent, no key, and " + e.NoMatchError.Error()
 }
 
-func (e nothingUsable) Unwrap() error { return e.error }
+func (e nothingUsable) Unwrap() error { return e.NoMatchError }
 
-// Hint names every way.
+// Hint names every way, the nearest first.
 func (e nothingUsable) Hint() string {
-	return "any of these will do; orch doctor shows what is found\n  " + strings.Join(choose.HowToGet(), "\n  ")
+	ways := choose.HowToGet()
+	if near := e.NearHint(); near != "" {
+		ways = append([]string{"a playbook: " + near}, ways...)
+	}
+	return "any of these will do; orch doctor shows what is found\n  " + strings.Join(ways, "\n  ")
 }
 
 // thinksOf says for a policy what the roles of a goal think with.

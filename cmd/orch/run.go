@@ -42,7 +42,7 @@ orders until the goal is reached or the budget is used up.
 Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
 4 waiting for a person (with --wait it waits instead), 130 interrupted.`,
 		Example: `  orch run "make the tests pass"
-  orch run --dry-run "check the links"
+  orch run --dry-run "check the health of this repository"
   orch run --continue`,
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
 	}

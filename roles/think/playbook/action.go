@@ -19,7 +19,8 @@ type Action struct {
 	Slot     string          `json:"slot"`
 	Approach string          `json:"approach"`
 	Target   string          `json:"target"`
-	When     When            `json:"when"` // must still hold when it runs
+	When     When            `json:"when"`          // must still hold when it runs
+	Dir      string          `json:"dir,omitempty"` // where; empty: the workspace
 	WaitMS   int64           `json:"wait_ms,omitempty"`
 	Variants []ActionVariant `json:"variants"` // the first runs at attempt 1, the next after a correction
 	Output   string          `json:"output"`
@@ -77,8 +78,9 @@ func (a Action) values() Values {
 	return v
 }
 
-// renderStep puts the values into one step.
-func renderStep(a Approach, s Step, i int, v Values) (ActionStep, error) {
+// renderStep puts the values into one step, whose command runs in a directory if
+// one is given.
+func renderStep(a Approach, s Step, i int, dir string, v Values) (ActionStep, error) {
 	name := s.Name
 	if name == "" {
 		name = fmt.Sprintf("step %d", i+1)
@@ -93,6 +95,9 @@ func renderStep(a Approach, s Step, i int, v Values) (ActionStep, error) {
 	input := map[string]any{}
 	if s.Run != "" {
 		input["command"] = v.shell(s.Run)
+		if dir != "" {
+			input["command"] = "cd " + quote(dir) + " || exit 1; " + v.shell(s.Run)
+		}
 	} else if m, ok := v.render(map[string]any(s.Input)).(map[string]any); ok {
 		input = m
 	}

@@ -109,36 +109,31 @@ func (b *Backend) Merge(ctx context.Context, in think.MergeInput) (think.Merged,
 	}, nil
 }
 
-// NextMoves says what a person could do after a goal was given up: the
-// playbook's own advice, picked by the evidence of what failed.
-func (b *Backend) NextMoves(playbook string, outcomes []message.SubTaskOutcome) []string {
-	name, _, _ := strings.Cut(playbook, "@")
-	p, err := b.opt.Library.Find(name)
+// maxMoves bounds the advice after a goal was given up.
+const maxMoves = 3
+
+// NextMoves says what a person could do after a goal was given up: the advice of
+// the playbook that planned it, picked by the evidence of what failed.
+func (b *Backend) NextMoves(in message.UserInput, evidence string) []string {
+	p, err := b.opt.Library.For(in.Playbook, in.Text)
 	if err != nil {
-		return nil
-	}
-	var evidence strings.Builder
-	for _, o := range outcomes {
-		if o.FailureReason != nil {
-			evidence.WriteString(*o.FailureReason + "\n")
-		}
-		for _, v := range o.CriteriaVerdicts {
-			if !v.Passed() {
-				evidence.WriteString(v.Evidence + "\n")
-			}
-		}
+		return nil // it is gone, or was never there
 	}
 	var moves []string
 	for _, n := range p.NextMoves {
 		re, err := regexp.Compile("(?m)" + n.Seen)
-		if err != nil || !re.MatchString(evidence.String()) {
+		if err != nil {
+			continue // Decode has refused it
+		}
+		m := re.FindStringSubmatch(evidence)
+		if m == nil {
 			continue
 		}
 		say := strings.TrimSpace(n.Say)
-		if m := re.FindStringSubmatch(evidence.String()); len(m) > 1 {
+		if len(m) > 1 {
 			say = strings.ReplaceAll(say, "$1", m[1])
 		}
-		if moves = append(moves, say); len(moves) == 3 {
+		if moves = append(moves, say); len(moves) == maxMoves {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 type option struct {
 	approach *Approach
 	target   string
+	dir      string // where its commands run; empty: the workspace
 	set      map[string]string
 	start    int // first variant
 	waitMS   int64
@@ -57,13 +59,13 @@ func (s *situation) options(t Subtask) optionList {
 	seen := map[message.Pair]bool{}
 	for i := range t.Approaches {
 		a := &t.Approaches[i]
-		if ok, why := a.When.Holds(s.facts, s.values); !ok {
+		line, called := seenIn(a.WhenSeen, evidence)
+		here, why := s.here(a)
+		if why != "" {
 			list.excluded = append(list.excluded, a.Name+": "+why)
 			continue
 		}
-		line, called := seenIn(a.WhenSeen, evidence)
-		for _, target := range s.targets(a) {
-			o := option{approach: a, target: target.Target, set: target.Set}
+		for _, o := range here {
 			if seen[o.pair()] {
 				continue
 			}
@@ -93,14 +95,54 @@ func (s *situation) options(t Subtask) optionList {
 	return list
 }
 
+// here are the approach's ways whose conditions hold: its targets, in each
+// directory if it is one for every directory. Why says what speaks against all.
+func (s *situation) here(a *Approach) (list []option, why string) {
+	dirs := []string{"."}
+	if a.PerDir {
+		dirs = s.dirs
+	}
+	holds := false
+	for _, dir := range dirs {
+		facts, in := s.facts, ""
+		if dir != "." {
+			facts, in = s.facts.Sub(dir), dir
+		}
+		ok, reason := a.When.Holds(facts, s.values)
+		if !ok {
+			why = cmp.Or(why, reason)
+			continue
+		}
+		holds = true
+		for _, t := range s.targets(a, facts) {
+			list = append(list, option{approach: a, target: under(in, t.Target), dir: in, set: t.Set})
+		}
+	}
+	if holds {
+		why = ""
+	}
+	return list, why
+}
+
+// under names a target of a directory.
+func under(dir, target string) string {
+	switch {
+	case dir == "":
+		return target
+	case target == ".":
+		return dir
+	}
+	return dir + "/" + strings.TrimPrefix(target, "./")
+}
+
 // targets are the approach's targets whose condition holds, values put in.
-func (s *situation) targets(a *Approach) []Target {
+func (s *situation) targets(a *Approach, facts Facts) []Target {
 	if len(a.Targets) == 0 {
 		return []Target{{Target: s.values.plain(a.Target)}}
 	}
 	var list []Target
 	for _, t := range a.Targets {
-		if ok, _ := t.When.Holds(s.facts, s.values); ok {
+		if ok, _ := t.When.Holds(facts, s.values); ok {
 			list = append(list, Target{Target: s.values.with(t.Set).plain(t.Target), Set: t.Set})
 		}
 	}

@@ -22,7 +22,11 @@ func (b *Backend) Execute(ctx context.Context, in think.ExecuteInput, tools thin
 	if err != nil {
 		return think.Execution{}, err
 	}
-	if ok, why := a.When.Holds(b.opt.Facts(in.Workspace), a.values()); !ok {
+	facts := b.opt.Facts(in.Workspace)
+	if a.Dir != "" {
+		facts = facts.Sub(a.Dir)
+	}
+	if ok, why := a.When.Holds(facts, a.values()); !ok {
 		return think.Execution{Status: message.Failed, Class: message.Environmental,
 			Infeasible: fmt.Sprintf("%s does not apply any more: %s", a.Approach, why), Reason: why}, nil
 	}

@@ -169,14 +169,18 @@ func TestMergeJoinsWhatMatched(t *testing.T) {
 }
 
 func TestPerceive(t *testing.T) {
-	b, err := New(Options{Library: shipped(t)})
+	own, err := Decode("small.yaml", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(Options{Library: &Library{list: append(shipped(t).list, own)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	see := func(text, name string) (think.Perception, error) {
 		return b.Perceive(context.Background(), think.PerceiveInput{Input: message.UserInput{Text: text, Playbook: name}})
 	}
-	if p, err := see("check the links\n in docs/", ""); err != nil || p.Intent != "check the links in docs/" || p.Tags[0] != "link-check" || p.Constraints.Scope == nil || *p.Constraints.Scope != "docs" {
+	if p, err := see("tidy the room\n in docs/", ""); err != nil || p.Intent != "tidy the room in docs/" || p.Tags[0] != "small" || p.Constraints.Scope == nil || *p.Constraints.Scope != "docs" {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	if p, err := see("remember that the port is 8080", ""); err != nil || !p.Declarative {

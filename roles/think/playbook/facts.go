@@ -39,6 +39,8 @@ type Facts interface {
 	Command(name string) bool
 	Read(path string) ([]byte, error) // at most 1 MiB
 	Digest(globs []string) string     // of the matched files; empty without globs
+	Sub(dir string) Facts             // the same of a directory inside; nothing exists in what lies outside
+	Dirs(depth int) []string          // directories below, nearest first, without those of other people's code
 }
 
 // Empty tells whether the condition asks nothing.

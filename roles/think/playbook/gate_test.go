@@ -19,7 +19,7 @@ func (d onDisk) Root() string { return d.root }
 func (d onDisk) Inspect(p string, _ bool) gate.Entry {
 	info, err := os.Stat(p)
 	return gate.Entry{Real: p, Exists: err == nil, Dir: err == nil && info.IsDir(),
-		Inside: p == d.root || strings.HasPrefix(p, d.root+"/"), Scratch: p == "/dev/null",
+		Inside: p == d.root || strings.HasPrefix(p, d.root+"/"), Scratch: p == "/dev/null" || strings.HasPrefix(p, d.root+"/.orch/goals/g/files/"),
 		Created: strings.HasPrefix(p, d.root+"/.venv/")}
 }
 func (d onDisk) Glob(p string) ([]string, bool) {
@@ -42,6 +42,10 @@ func TestShippedStepsNeedNoPermission(t *testing.T) {
 		{"pytest.ini": "", "requirements.txt": "", "requirements-dev.txt": "", "pyproject.toml": "", "a.py": "",
 			".venv/bin/pip": "#!python", ".venv/pyvenv.cfg": ""}, // as the step before the installing one leaves it
 		{"tests/test_a.py": "", "a.py": ""},
+		{"Cargo.toml": "[package]\n", "build.rs": ""},
+		{"pom.xml": "", "gradlew": ""},
+		{"back/go.mod": goMod, "front/package.json": `{"scripts":{"test":"x","build":"y","lint":"z"}}`, "front/package-lock.json": "", "front/node_modules/.bin/eslint": ""},
+		{"go.mod": goMod, "a.py": "", ".git/HEAD": "", "Makefile": "lint:\n\techo hi\n"},
 		{"Makefile": "test:\n\techo hi\ndeps:\nsetup:\nbootstrap:\ninstall-deps:\ngenerate:\ngen:\nbuild:\nfmt:\nformat:\nclean:\n\trm -f x\n"},
 	} {
 		dir := project(t, files)
@@ -50,7 +54,7 @@ func TestShippedStepsNeedNoPermission(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, intent := range []string{"make the tests pass", "find the largest, oldest and duplicate files", "list todos", "repo health", "check links online"} {
+		for _, intent := range []string{"make the tests pass", "check the health of this repository"} {
 			for _, command := range everyCommand(t, b, dir, intent) {
 				if seen[command] {
 					continue

@@ -108,8 +108,9 @@ func (l *Library) For(name, intent string) (*Playbook, error) {
 	if name != "" {
 		return l.Find(name)
 	}
-	if p, ok := MatchIntent(intent, l.list); ok {
-		return p, nil
+	near := MatchIntent(intent, l.list)
+	if len(near) > 0 && near[0].Fits() {
+		return near[0].Book, nil
 	}
-	return nil, &NoMatchError{Intent: intent, Available: l.Names()}
+	return nil, &NoMatchError{Intent: intent, Available: l.Names(), Near: near}
 }

@@ -43,13 +43,13 @@ func TestMatchPrefersOwnThenName(t *testing.T) {
 	}
 	a, b, c := make("a", false), make("b", false), make("c", true)
 	for _, list := range [][]*Playbook{{a, b, c}, {c, b, a}, {b, c, a}} {
-		if p, ok := MatchIntent("x", list); !ok || p != c {
-			t.Errorf("got %v", p)
+		if got := MatchIntent("x", list); len(got) != 3 || got[0].Book != c {
+			t.Errorf("got %v", got)
 		}
 	}
 	for _, list := range [][]*Playbook{{a, b}, {b, a}} {
-		if p, ok := MatchIntent("x", list); !ok || p != a {
-			t.Errorf("got %v", p)
+		if got := MatchIntent("x", list); len(got) != 2 || got[0].Book != a {
+			t.Errorf("got %v", got)
 		}
 	}
 }

@@ -72,37 +72,40 @@ func accept(p Param, text string) (string, error) {
 }
 
 // values completes the parameters: what the intent gave, then what the
-// workspace shows, then the defaults, then the built-in ones.
-func (p *Playbook) values(intent string, f Facts, b builtinValues) (Values, error) {
+// workspace shows, then the defaults, then the built-in ones. The directories
+// are those in which something was found.
+func (p *Playbook) values(intent string, f Facts, b builtinValues) (Values, []string, error) {
 	v := p.fromIntent(intent)
 	v["orch"] = Value{Text: b.Orch, Type: StringParam, Own: true}
 	v["goal"] = Value{Text: b.Goal, Type: StringParam, Own: true}
 	v["goal_dir"] = Value{Text: ".orch/goals/" + b.Goal + "/files", Type: StringParam, Own: true}
 	v["target"] = Value{Type: StringParam, Own: true}
-	for _, d := range p.Detect {
-		if ok, _ := d.When.Holds(f, v); !ok {
-			continue
-		}
-		for name, text := range d.Set {
-			if v[name].Text == "" {
-				v[name] = v.with(map[string]string{name: text})[name]
-			}
-		}
+	for _, param := range p.Params {
+		v.clean(param, b.Home)
+	}
+	v, dirs, err := p.detect(f, v)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, param := range p.Params {
 		if v[param.Name].Text == "" && param.Default != "" {
 			v[param.Name] = v.with(map[string]string{param.Name: param.Default})[param.Name]
-		}
-		if param.Type == PathParam {
-			val := v[param.Name]
-			val.Text = cleanPath(val.Text, b.Home)
-			v[param.Name] = val
+			v.clean(param, b.Home)
 		}
 		if param.Required && v[param.Name].Text == "" {
-			return nil, &missingParamError{param, p.lookedFor(param.Name, f, v)}
+			return nil, nil, &missingParamError{param, p.lookedFor(param.Name, f, v)}
 		}
 	}
-	return v, nil
+	return v, dirs, nil
+}
+
+// clean gives the value of a path its one form.
+func (v Values) clean(param Param, home string) {
+	if param.Type == PathParam {
+		value := v[param.Name]
+		value.Text = cleanPath(value.Text, home)
+		v[param.Name] = value
+	}
 }
 
 // builtinValues are the values of the parameters nobody declares.

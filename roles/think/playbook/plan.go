@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ type situation struct {
 	in     think.PlanInput
 	book   *Playbook
 	values Values
+	dirs   []string // where detect found something
 	facts  Facts
 	past   past
 }
@@ -29,22 +31,35 @@ func (b *Backend) situate(in think.PlanInput) (*situation, error) {
 	if words == "" {
 		words = in.Spec.Intent
 	}
-	p, err := b.opt.Library.For(in.Playbook, words)
-	var none *NoMatchError
-	if errors.As(err, &none) {
-		if q, ok := MatchIntent(in.Spec.Intent, b.opt.Library.list); ok {
-			p, err = q, nil
-		}
+	before := planned(in.Previous)
+	p, err := b.opt.Library.For(cmp.Or(in.Playbook, before), words)
+	var gone *UnknownError
+	if errors.As(err, &gone) && gone.Name == before {
+		return nil, &think.NoPlanError{Why: "the playbook that planned this goal is gone: " + before}
 	}
 	if err != nil {
 		return nil, err
 	}
 	facts := b.opt.Facts(in.Workspace)
-	values, err := p.values(words, facts, builtinValues{Orch: b.opt.Orch, Goal: string(in.Goal), Home: b.opt.Home})
+	values, dirs, err := p.values(words, facts, builtinValues{Orch: b.opt.Orch, Goal: string(in.Goal), Home: b.opt.Home})
 	if err != nil {
 		return nil, &think.NoPlanError{Why: err.Error()}
 	}
-	return &situation{in: in, book: p, values: values, facts: facts, past: newPast(in)}, nil
+	return &situation{in: in, book: p, values: values, dirs: dirs, facts: facts, past: newPast(in)}, nil
+}
+
+// planned is the playbook that made the last plan of the goal: a goal stays with
+// the playbook it began with, whatever has become of the rules of matching since.
+func planned(previous []think.PreviousTask) string {
+	if len(previous) == 0 {
+		return ""
+	}
+	a, err := DecodeAction(previous[len(previous)-1].Action)
+	if err != nil {
+		return "" // a model planned it
+	}
+	name, _, _ := strings.Cut(a.Playbook, "@")
+	return name
 }
 
 // Candidates lists every pair whose conditions hold, in the playbook's order.
@@ -181,7 +196,7 @@ func (s *situation) criteria(list []Criterion, v Values) ([]think.CriterionSpec,
 // task makes a proposal of a slot and the option chosen for it.
 func (s *situation) task(t Subtask, o option, slots []Subtask) (think.ProposedTask, error) {
 	action := Action{Version: actionVersion, Playbook: s.book.ID(), Slot: t.Slot, Approach: o.approach.Name, Target: o.target,
-		When: o.approach.When, WaitMS: o.waitMS, Output: o.approach.Output, Inputs: s.facts.Digest(t.Inputs), Params: map[string]string{}, Seconds: o.approach.Seconds}
+		When: o.approach.When, Dir: o.dir, WaitMS: o.waitMS, Output: o.approach.Output, Inputs: s.facts.Digest(t.Inputs), Params: map[string]string{}, Seconds: o.approach.Seconds}
 	for name, value := range s.optionValues(o) {
 		action.Params[name] = value.Text
 	}
@@ -190,7 +205,7 @@ func (s *situation) task(t Subtask, o option, slots []Subtask) (think.ProposedTa
 		av := ActionVariant{Name: variant.Name}
 		v := s.optionValues(o).with(variant.Set)
 		for i, step := range o.approach.Steps {
-			rendered, err := renderStep(*o.approach, step, i, v)
+			rendered, err := renderStep(*o.approach, step, i, o.dir, v)
 			if err != nil {
 				return think.ProposedTask{}, err
 			}

@@ -21,6 +21,16 @@ type fakeFacts struct {
 	commands map[string]bool
 }
 
+func (f fakeFacts) Sub(dir string) Facts {
+	below := fakeFacts{map[string]string{}, f.commands}
+	for name, text := range f.files {
+		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
+			below.files[rest] = text
+		}
+	}
+	return below
+}
+func (f fakeFacts) Dirs(int) []string     { return nil }
 func (f fakeFacts) Exists(p string) bool  { _, ok := f.files[p]; return ok }
 func (f fakeFacts) Command(n string) bool { return f.commands[n] }
 func (f fakeFacts) Digest(globs []string) string {
@@ -395,5 +405,32 @@ func TestWhatTheMemoryDoubtsComesLast(t *testing.T) {
 	}
 	if got := describe(t, p, "work"); got != "first@a/one" {
 		t.Errorf("with nothing else left got %s", got)
+	}
+}
+
+// TestAGoalStaysWithItsPlaybook: what planned a goal plans it again, although its
+// words would not fit any more; another wording than the person's takes none.
+func TestAGoalStaysWithItsPlaybook(t *testing.T) {
+	b := altBackend(t, fakeFacts{files: map[string]string{"input": ""}})
+	first, err := b.Plan(context.Background(), input(nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := input([]think.PreviousTask{{ID: "1", Slot: "prepare", Status: message.Failed, Action: first.Tasks[0].Action}}, nil)
+	in.Spec.RawInput = "go somewhere else"
+	if p, err := b.Plan(context.Background(), in); err != nil || p.Source != first.Source {
+		t.Errorf("%s, %v", p.Source, err)
+	}
+	in = input(nil, nil)
+	in.Spec.RawInput = "do not go"
+	var none *NoMatchError
+	if _, err := b.Plan(context.Background(), in); !errors.As(err, &none) {
+		t.Errorf("err = %v: the intent %q was matched instead", err, in.Spec.Intent)
+	}
+	gone := strings.Replace(string(first.Tasks[0].Action), "alt@", "removed@", 1)
+	in = input([]think.PreviousTask{{ID: "1", Slot: "prepare", Status: message.Failed, Action: []byte(gone)}}, nil)
+	var noPlan *think.NoPlanError
+	if _, err := b.Plan(context.Background(), in); !errors.As(err, &noPlan) || !strings.Contains(noPlan.Why, "is gone: removed") {
+		t.Errorf("err = %v", err)
 	}
 }

@@ -9,6 +9,7 @@ type Playbook struct {
 	Match        Match       `yaml:"match"`
 	Params       []Param     `yaml:"params"`
 	Detect       []Detect    `yaml:"detect"`
+	DetectIn     *DetectIn   `yaml:"detect_in"`
 	TaskCriteria []Criterion `yaml:"task_criteria"`
 	Subtasks     []Subtask   `yaml:"subtasks"`
 	NextMoves    []NextMove  `yaml:"next_moves"`
@@ -28,11 +29,12 @@ func (p *Playbook) File() string { return p.file }
 func (p *Playbook) Own() bool { return p.own }
 
 // Match says which intents a playbook is for: any of the patterns, or a word of
-// every group; and none of unless.
+// every group; none of unless; and no word that nothing here declares.
 type Match struct {
 	Words    []Strings `yaml:"words"`    // groups; a trailing * matches the rest of a word
 	Patterns Strings   `yaml:"patterns"` // regular expressions, case ignored
-	Unless   Strings   `yaml:"unless"`   // words or, between slashes, a regular expression
+	Known    Strings   `yaml:"known"`    // words or, between slashes, regular expressions that change nothing about the wish
+	Unless   Strings   `yaml:"unless"`   // words or, between slashes, regular expressions that rule it out
 }
 
 // ParamType says what a value may be and how it is put into a command.
@@ -62,6 +64,16 @@ type Param struct {
 type Detect struct {
 	When When              `yaml:"when"`
 	Set  map[string]string `yaml:"set"`
+}
+
+// DetectIn says where detect looks besides the workspace itself. A command that
+// was found in a directory is run there; those of several run one after the
+// other and must all succeed.
+type DetectIn struct {
+	Param string `yaml:"param"` // a path the words may name: its directory comes first
+	Depth int    `yaml:"depth"` // how deep below the workspace, when the workspace shows nothing; 0: not at all
+
+	Files Strings `yaml:"files"` // one of these makes a directory a project of its own; none given: every directory is
 }
 
 // Criterion is a success criterion that code can judge.
@@ -100,6 +112,7 @@ type Approach struct {
 	Steps    []Step    `yaml:"steps"`
 	Output   string    `yaml:"output"` // last (default), all, or the name of a step
 	Seconds  int       `yaml:"seconds"`
+	PerDir   bool      `yaml:"per_dir"` // in each directory that detect found something in, as targets of their own
 }
 
 // Target is one thing an approach can act on.

@@ -15,7 +15,7 @@ import (
 const goMod = "module m\n\ngo 1.21\n"
 
 // needs lists programs a project of a kind can't be tested without.
-var needs = map[string]string{"go": "go", "node": "npm", "python": "python3", "make": "make"}
+var needs = map[string]string{"go": "go", "node": "npm", "python": "python3", "make": "make", "rust": "cargo"}
 
 // TestTestsGreen makes broken projects pass, or gives them up for the right
 // reason; TestExamples has more.
@@ -39,6 +39,20 @@ func TestTestsGreen(t *testing.T) {
 			false, []string{"snapshot", "rerun", "cache:python"}},
 		{"node, green", "node", map[string]string{"package.json": `{"name":"m","version":"1.0.0","scripts":{"test":"node test.js"}}`, "test.js": "if (1 + 1 !== 2) process.exit(1)\n"},
 			true, []string{"snapshot", "rerun"}},
+		{"go, workspace", "go", map[string]string{"go.work": "go 1.21\n\nuse (\n\t./a\n\t./b c\n)\n", "a/go.mod": goMod, "a/m_test.go": goTest, "b c/go.mod": "module n\n\ngo 1.21\n", "b c/m_test.go": goRed},
+			false, []string{"snapshot", "rerun", "cache:go"}},
+		{"go, workspace, green", "go", map[string]string{"go.work": "go 1.21\n\nuse ./a\n", "a/go.mod": goMod, "a/m_test.go": goTest}, true, []string{"snapshot", "rerun"}},
+		{"no tests", "go", map[string]string{"go.mod": goMod, "m.go": "package m\n"}, false, []string{"snapshot", "rerun", "cache:go"}},
+		{"sub-directories, one red", "go", map[string]string{"back/go.mod": goMod, "back/m_test.go": goTest, "tools/x/go.mod": goMod, "tools/x/m_test.go": goRed},
+			false, []string{"snapshot", "rerun", "cache:go"}},
+		{"sub-directories, stale", "make", map[string]string{"a/Makefile": "test:\n\ttrue\n", "b/Makefile": "test:\n\ttest ! -e built.o\nclean:\n\trm -f built.o\n", "b/built.o": "old"},
+			true, []string{"snapshot", "rerun", "cache:make"}},
+		{"npm workspace", "node", map[string]string{"package.json": `{"name":"m","private":true,"workspaces":["a","b"]}`, "a/package.json": `{"name":"a","version":"1.0.0","scripts":{"test":"node test.js"}}`,
+			"a/test.js": "console.log('1 passed')\n", "b/package.json": `{"name":"b","version":"1.0.0"}`}, true, []string{"snapshot", "rerun"}},
+		{"rust workspace", "rust", map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\"]\nresolver = \"2\"\n", "a/Cargo.toml": "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+			"a/src/lib.rs": "#[test]\nfn ok() {}\n"}, true, []string{"snapshot", "rerun"}},
+		{"rust, wrong", "rust", map[string]string{"Cargo.toml": "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "src/lib.rs": "#[test]\nfn ok() { panic!(\"no\") }\n"},
+			false, []string{"snapshot", "rerun"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,6 +83,11 @@ func refuses(t *testing.T, dir string) {
 		t.Errorf("err = %v, want a refusal that names the missing program", err)
 	}
 }
+
+const (
+	goTest = "package m\n\nimport \"testing\"\n\nfunc TestOK(t *testing.T) {}\n"
+	goRed  = "package m\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) { t.Fatal(\"red\") }\n"
+)
 
 const formatTest = `package m
 
@@ -118,7 +137,7 @@ func TestTestsGreenNeverWeakensTests(t *testing.T) {
 	if r.solved || !slices.Contains(r.rounds, "generate:go") {
 		t.Errorf("solved %v by %v, want a refusal after generate:go", r.solved, r.rounds)
 	}
-	if !strings.Contains(r.why, "m_test.go says something else") && !strings.Contains(r.why, "nothing in the failures") {
+	if !strings.Contains(r.why, "the tests were changed") && !strings.Contains(r.why, "nothing in the failures") {
 		t.Errorf("why = %s", r.why)
 	}
 }
@@ -128,9 +147,66 @@ func TestNextMovesNameTheFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why := "--- FAIL: TestSum (0.00s)\n    m_test.go:7: 1+1 is not 3\nFAIL"
-	moves := b.NextMoves("tests-green@0123456789ab", []message.SubTaskOutcome{{Status: message.Failed, FailureReason: &why}})
-	if len(moves) != 3 || !strings.Contains(moves[0], "TestSum") || !strings.Contains(moves[1], "m_test.go:7") {
+	moves := b.NextMoves(message.UserInput{Text: "make the tests pass"}, "--- FAIL: TestSum (0.00s)\n    m_test.go:7: 1+1 is not 3\nFAIL")
+	if len(moves) != 3 || strings.Contains(moves[2], "TestSum") || !strings.Contains(moves[0], "TestSum") || !strings.Contains(moves[1], "m_test.go:7") {
 		t.Errorf("moves = %q", moves)
+	}
+}
+
+// TestAPartOfTheProject: the tests of the part that the words name are run, and
+// those alone where the tool can.
+func TestAPartOfTheProject(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		refuses(t, project(t, map[string]string{"go.mod": goMod}))
+		return
+	}
+	files := map[string]string{"go.mod": goMod, "pkg/foo/m_test.go": goTest, "pkg/bar/m_test.go": goRed}
+	if r := carryOut(t, project(t, files), "fix the failing tests in ./pkg/foo"); !r.solved {
+		t.Errorf("not solved: %s", r.why)
+	}
+	if r := carryOut(t, project(t, files), "fix the failing tests in pkg/bar"); r.solved {
+		t.Errorf("solved by %q", r.commands)
+	}
+	if r := carryOut(t, project(t, files), "fix the failing tests in pkg/none"); r.solved || !strings.Contains(r.why, "there is no pkg/none") {
+		t.Errorf("solved %v: %s", r.solved, r.why)
+	}
+}
+
+// TestTheTestsThatAreMeant: of several kinds of tests the words say which.
+func TestTheTestsThatAreMeant(t *testing.T) {
+	all := func(string) (string, error) { return "/bin/x", nil }
+	book, err := shipped(t).Find("tests-green")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		intent string
+		files  map[string]string
+		want   string
+	}{
+		{"make the tests pass", map[string]string{"Cargo.toml": ""}, "cargo test --workspace"},
+		{"make the tests pass", map[string]string{"pom.xml": ""}, "mvn -B test"},
+		{"make the tests pass", map[string]string{"pom.xml": "", "mvnw": ""}, "sh ./mvnw -B test"},
+		{"make the tests pass", map[string]string{"build.gradle.kts": ""}, "gradle test"},
+		{"make the tests pass", map[string]string{"build.gradle": "", "gradlew": ""}, "sh ./gradlew test"},
+		{"make the tests pass", map[string]string{"package.json": "{}", "pnpm-workspace.yaml": ""}, "pnpm -r run test"},
+		{"make the tests pass", map[string]string{"package.json": `{"workspaces": []}`, "yarn.lock": ""}, "yarn workspaces run test"},
+		{"make the tests pass", map[string]string{"package.json": `{"workspaces": []}`, "yarn.lock": "", ".yarnrc.yml": ""}, "yarn workspaces foreach -A run test"},
+		{"make the tests pass", map[string]string{"package.json": `{"workspaces": []}`}, "npm test --workspaces --if-present"},
+		{"make the tests pass", map[string]string{"package.json": `{"workspaces": [], "scripts": {"test": "turbo test"}}`}, "npm test"},
+		{"make the tests pass", map[string]string{"web/package.json": `{"scripts": {"test": "jest"}}`, "api/go.mod": "", "api/sub/go.mod": ""}, "(cd api && go test ./...) && (cd web && npm test)"},
+		{"make the tests pass", map[string]string{"it's/go.mod": ""}, `(cd 'it'\''s' && go test ./...)`},
+		{"make the tests pass", map[string]string{"node_modules/x/package.json": `{"scripts": {"test": "jest"}}`, "testdata/go.mod": ""}, ""},
+		{"make the tests in web/ pass", map[string]string{"go.mod": "", "web/package.json": `{"scripts": {"test": "jest"}}`}, "(cd web && npm test)"},
+		{"make the python tests pass", map[string]string{"go.mod": "", "pytest.ini": ""}, `PATH=".venv/bin:$PATH" pytest -q`},
+		{"make the python tests in tests/unit pass", map[string]string{"go.mod": "", "pytest.ini": "", "tests/unit/test_a.py": ""}, `PATH=".venv/bin:$PATH" pytest -q tests/unit`},
+		{"make the rust tests pass", map[string]string{"go.mod": ""}, ""},
+	} {
+		f := Workspace(project(t, c.files), all)
+		v, _, err := book.values(c.intent, f, builtinValues{Goal: "g"})
+		var missing *missingParamError
+		if c.want == "" && !errors.As(err, &missing) || c.want != "" && (err != nil || v.text("test") != c.want) {
+			t.Errorf("%q in %v: %q, %v, want %q", c.intent, c.files, v.text("test"), err, c.want)
+		}
 	}
 }

@@ -31,8 +31,9 @@ func validate(p *Playbook, lines map[string]int) error {
 	for i, d := range p.Detect {
 		at := fmt.Sprintf("detect[%d]", i)
 		v.when(at+".when", d.When)
-		v.set(at+".set", d.Set, false)
+		v.set(at+".set", d.Set, given(p.Params))
 	}
+	v.detectIn(p)
 	if len(p.TaskCriteria) == 0 {
 		v.fail("", "there are no task_criteria", "at least one, with a check, that tells whether the goal is reached")
 	}
@@ -91,9 +92,15 @@ func (v *validator) head(p *Playbook) {
 	for _, re := range p.Match.Patterns {
 		v.regexp("match.patterns", re)
 	}
-	for _, u := range p.Match.Unless {
-		if len(u) > 1 && strings.HasPrefix(u, "/") && strings.HasSuffix(u, "/") {
-			v.regexp("match.unless", u[1:len(u)-1])
+	v.entries("match.known", p.Match.Known)
+	v.entries("match.unless", p.Match.Unless)
+}
+
+// entries checks those of a list that are expressions.
+func (v *validator) entries(at string, list Strings) {
+	for _, entry := range list {
+		if expr, ok := expression(entry); ok {
+			v.regexp(at, expr)
 		}
 	}
 }
@@ -160,9 +167,35 @@ func (v *validator) when(at string, w When) {
 	}
 }
 
-// set checks parameters the playbook sets itself; references are for places
-// where the other parameters have their values already.
-func (v *validator) set(at string, set map[string]string, references bool) {
+// detectIn checks where detect looks.
+func (v *validator) detectIn(p *Playbook) {
+	if p.DetectIn == nil {
+		return
+	}
+	if p.DetectIn.Param != "" && v.types[p.DetectIn.Param] != PathParam {
+		v.fail("detect_in.param", fmt.Sprintf("%q is not a parameter of type path", cut(p.DetectIn.Param, 40)), "the name of a path under params")
+	}
+	if p.DetectIn.Depth < 0 || p.DetectIn.Depth > maxDepth {
+		v.fail("detect_in.depth", fmt.Sprintf("the depth %d", p.DetectIn.Depth), fmt.Sprintf("0 to %d", maxDepth))
+	}
+}
+
+// maxDepth bounds how deep below the workspace is looked.
+const maxDepth = 5
+
+// given are the parameters that may have a value before anything is detected:
+// the built-in ones and those that the words can give.
+func given(params []Param) map[string]bool {
+	names := builtinNames()
+	for _, p := range params {
+		names[p.Name] = names[p.Name] || len(p.Pattern) > 0
+	}
+	return names
+}
+
+// set checks parameters the playbook sets itself, and that they refer only to
+// parameters that have their values already.
+func (v *validator) set(at string, set map[string]string, known map[string]bool) {
 	names := make([]string, 0, len(set))
 	for name := range set {
 		names = append(names, name)
@@ -172,8 +205,8 @@ func (v *validator) set(at string, set map[string]string, references bool) {
 		if _, declared := v.types[name]; !declared {
 			v.fail(at, fmt.Sprintf("sets the unknown parameter %q", cut(name, 40)), "a parameter declared under params")
 		}
-		if err := checkPlain(set[name], builtinNames()); err != nil && !references {
-			v.fail(at, err.Error()+" in a detected value", "only the built-in "+strings.Join(builtins, ", "))
+		if err := checkPlain(set[name], known); err != nil {
+			v.fail(at, err.Error()+" in a value that is set", "parameters that have their value by then")
 		}
 		if v.types[name] == CommandParam {
 			v.shell(at, set[name])
@@ -227,8 +260,11 @@ func (v *validator) data(at string, data any) {
 // examples makes sure that the playbook fits what it says it is for.
 func (v *validator) examples(p *Playbook) {
 	for _, e := range p.Examples {
-		if score(p, e) == 0 {
+		switch f := fit(p, e); {
+		case f.score == 0:
 			v.fail("examples", fmt.Sprintf("the example %q does not match", cut(e, 60)), "an intent that match fits")
+		case !f.Fits():
+			v.fail("examples", fmt.Sprintf("the example %q does not match: %s", cut(e, 60), f.why()), "an intent that match fits; match.known declares words")
 		}
 	}
 }

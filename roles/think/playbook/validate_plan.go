@@ -99,10 +99,10 @@ func (v *validator) approach(at string, a Approach) {
 		v.need(at, "target", t.Target)
 		v.plain(at+".target", t.Target)
 		v.when(at+".when", t.When)
-		v.set(at+".set", t.Set, true)
+		v.set(at+".set", t.Set, v.params)
 	}
 	for i, x := range a.Variants {
-		v.set(fmt.Sprintf("%s.variants[%d].set", at, i), x.Set, true)
+		v.set(fmt.Sprintf("%s.variants[%d].set", at, i), x.Set, v.params)
 	}
 	v.steps(at, a)
 }

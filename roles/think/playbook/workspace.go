@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,6 +23,7 @@ const (
 	maxReadBytes   = 1 << 20
 	maxWalkEntries = 200_000
 	maxDigestFiles = 5_000
+	maxDirs        = 2_000
 )
 
 var errWalkDone = errors.New("walk done")
@@ -53,6 +56,38 @@ func (w workspace) Exists(name string) bool {
 	defer root.Close()
 	_, err = root.Stat(path.Clean(name))
 	return err == nil
+}
+
+func (w workspace) Sub(dir string) Facts {
+	if !w.Exists(dir) {
+		return workspace{dir: filepath.Join(w.dir, ".orch", "nowhere"), look: w.look}
+	}
+	return workspace{dir: filepath.Join(w.dir, filepath.FromSlash(dir)), look: w.look}
+}
+
+// otherPeoples are directories whose tests are not the project's, or no tests.
+var otherPeoples = []string{"node_modules", "vendor", "third_party", "target", "dist", "venv", "__pycache__", "testdata", "fixtures"}
+
+func (w workspace) Dirs(depth int) []string {
+	var all []string
+	level := []string{"."}
+	for ; depth > 0 && len(level) > 0; depth-- {
+		var next []string
+		for _, dir := range level {
+			entries, err := os.ReadDir(filepath.Join(w.dir, filepath.FromSlash(dir)))
+			if err != nil {
+				continue // what can't be read shows nothing
+			}
+			for _, e := range entries {
+				if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(otherPeoples, e.Name()) && len(all)+len(next) < maxDirs {
+					next = append(next, path.Join(dir, e.Name()))
+				}
+			}
+		}
+		all = append(all, next...)
+		level = next
+	}
+	return all
 }
 
 func (w workspace) Read(name string) ([]byte, error) {
