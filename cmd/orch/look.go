@@ -53,6 +53,7 @@ type goalRow struct {
 	Directive message.Directive      `json:"directive"` // of the last round, or the result
 	Loss      *message.Loss          `json:"loss"`
 	Suspended *blackboard.Suspension `json:"suspended"`
+	NextMoves []string               `json:"next_moves,omitempty"` // what a person could do now, of a goal that was given up
 	ActiveMS  int64                  `json:"active_ms"`
 	Cost      float64                `json:"cost"`
 }
@@ -64,6 +65,7 @@ func goalRowOf(g blackboard.Goal) goalRow {
 	}
 	if g.Final != nil {
 		r.Directive, r.Loss = g.Final.Directive, &g.Final.Loss
+		r.NextMoves = g.Final.NextMoves
 	}
 	return r
 }
@@ -88,6 +90,9 @@ func (a *app) printGoalRows(rows []goalRow) error {
 		fmt.Fprintf(a.out, "%-40s %-22s %s  %s\n", r.ID, state, count(r.Rounds, "round"), oneLine(r.Text, 60))
 		if r.Suspended != nil {
 			fmt.Fprintf(a.out, "%-40s waits: %s — %s\n", "", oneLine(r.Suspended.Detail, 80), r.Suspended.Command)
+		}
+		for _, m := range r.NextMoves {
+			fmt.Fprintf(a.out, "%-40s next: %s\n", "", oneLine(m, 200))
 		}
 	}
 	if len(rows) == 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -14,13 +15,17 @@ import (
 	"orch/roles/think/prompt"
 )
 
-// adviser asks a model, if one is configured for the controller, what a person
-// could do after a goal was given up. The controller decides without it: any
-// failure here leaves the moves that follow from the evidence.
+// adviser asks a model, if one is configured for the controller, else the
+// playbook that planned, what a person could do after a goal was given up. The
+// controller decides without it: any failure here leaves the moves that follow
+// from the evidence.
 func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, blackboard.Goal, message.FinalResult) ([]string, []message.Spent) {
 	return func(ctx context.Context, g blackboard.Goal, f message.FinalResult) ([]string, []message.Spent) {
 		chain := choose.Chain(cfg, g.Input, message.GGS)
-		if len(chain) == 0 || g.Spec == nil || capReached(cfg, g) {
+		if len(chain) == 0 {
+			return a.bookMoves(cfg, w.Workspace, g, f), nil
+		}
+		if g.Spec == nil || capReached(cfg, g) {
 			return nil, nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, loop.AdviceWait)
@@ -34,6 +39,44 @@ func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, bl
 		}
 		return moves, m.Spent()
 	}
+}
+
+// bookMoves is the advice of the playbook that planned a goal.
+func (a *app) bookMoves(cfg config.Config, root string, g blackboard.Goal, f message.FinalResult) []string {
+	if g.Input.Profile == codeProfile || len(choose.Chain(cfg, g.Input, message.Planner)) > 0 {
+		return nil
+	}
+	b, _, err := a.playbooks(root)
+	if err != nil {
+		fmt.Fprintf(a.err, "no next moves from a playbook: %v\n", err)
+		return nil
+	}
+	return b.NextMoves(g.Input, failures(g, f))
+}
+
+// failures is what the last round that ran something and the result say of what
+// failed, one text a line or more.
+func failures(g blackboard.Goal, f message.FinalResult) string {
+	var said []string
+	for i := len(g.Rounds) - 1; i >= 0; i-- {
+		if p := g.Rounds[i].PlanFailure; p != nil {
+			for _, v := range p.Violations {
+				said = append(said, v.What, v.Because)
+			}
+		}
+		if r := g.Rounds[i].Request; r != nil {
+			for _, o := range r.Outcomes {
+				if o.FailureReason != nil {
+					said = append(said, *o.FailureReason)
+				}
+			}
+			break
+		}
+	}
+	for _, v := range f.UnmetCriteria {
+		said = append(said, v.Evidence)
+	}
+	return strings.Join(said, "\n")
 }
 
 // capReached tells whether a question more would pass the goal's cap.

@@ -233,6 +233,9 @@ func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) e
 	switch {
 	case ending == supervisor.Finished && g.Final.Output != "":
 		_, err = fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(g.Final.Output, "\n"))
+		for _, m := range g.Final.NextMoves { // once more: the output may have pushed them off the screen
+			_, err = fmt.Fprintf(a.out, "next        %s\n", oneLine(m, 200))
+		}
 	case ending == supervisor.Waiting:
 		what, next := waitsFor(g)
 		_, err = fmt.Fprintf(a.out, "waiting     %s\n            next: %s\n", what, next)

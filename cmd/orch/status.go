@@ -37,7 +37,8 @@ type statusReport struct {
 	Seq       uint64                    `json:"seq"`
 	Hash      string                    `json:"hash"`
 	Brakes    blackboard.Brakes         `json:"brakes"`
-	Goals     []goalRow                 `json:"goals"` // open ones
+	Goals     []goalRow                 `json:"goals"`              // open ones
+	GivenUp   *goalRow                  `json:"given_up,omitempty"` // the goal that ended last, if it was abandoned and none is open
 	Tasks     map[blackboard.Status]int `json:"tasks"`
 	Steps     []stepRow                 `json:"steps"` // that run now
 	Lost      []stepRow                 `json:"lost"`  // started, but their process is gone
@@ -78,6 +79,10 @@ func (a *app) status(ctx context.Context) (statusReport, error) {
 		for _, g := range st.OpenGoals() {
 			r.Goals = append(r.Goals, goalRowOf(g))
 		}
+		if last, ok := lastEnded(st); ok && len(r.Goals) == 0 && last.Final.Directive == message.Abandon {
+			row := goalRowOf(last)
+			r.GivenUp = &row
+		}
 		for _, act := range st.LiveActivations() {
 			row, runs := stepOf(st, act)
 			if runs {
@@ -94,6 +99,17 @@ func (a *app) status(ctx context.Context) (statusReport, error) {
 		return nil
 	})
 	return r, err
+}
+
+// lastEnded is the goal that ended last.
+func lastEnded(st *blackboard.State) (blackboard.Goal, bool) {
+	var last blackboard.Goal
+	for _, g := range st.Goals() {
+		if g.Final != nil && g.FinalRef.Seq > last.FinalRef.Seq {
+			last = g
+		}
+	}
+	return last, last.Final != nil
 }
 
 // stepOf derives whether a step runs from its process, not from what was remembered.
@@ -116,6 +132,11 @@ func (a *app) printStatus(s statusReport) error {
 	}
 	if len(s.Goals) == 0 {
 		fmt.Fprintln(a.out, "no open goal")
+		if s.GivenUp != nil {
+			if err := a.printGoalRows([]goalRow{*s.GivenUp}); err != nil {
+				return err
+			}
+		}
 	} else if err := a.printGoalRows(s.Goals); err != nil {
 		return err
 	}
