@@ -7,7 +7,7 @@ import (
 func workEffects() []effect {
 	return []effect{
 		on((*tx).claimed), on((*tx).released), on((*tx).leaseLapsed), on((*tx).leaseExtended),
-		on((*tx).toolStarted), on((*tx).toolCall), on((*tx).executionResult), on((*tx).taskFinished),
+		on((*tx).stateBefore), on((*tx).toolStarted), on((*tx).toolCall), on((*tx).executionResult), on((*tx).taskFinished),
 		on((*tx).lateResult), on((*tx).correctionSignal), on((*tx).subTaskOutcome),
 	}
 }
@@ -151,6 +151,11 @@ func (x *tx) leaseExtended(b message.LeaseExtended) error {
 	}
 	t.Lease = b.Lease
 	return nil
+}
+
+func (x *tx) stateBefore(b message.StateBefore) error {
+	_, err := x.holder(b.Task)
+	return err
 }
 
 func (x *tx) toolStarted(b message.ToolStarted) error {

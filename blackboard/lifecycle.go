@@ -78,6 +78,7 @@ var workTransitions = []Transition{
 	{"LeaseLapsed", nil, from(Claimed), IntegrationFailed, "it was claimed from INTEGRATION_FAILED", "the conflict stays open"},
 	{"LeaseExtended", nil, from(Claimed), "", "names the holder and its fence", "there was progress"},
 	{"LeaseExtended", nil, from(ReadyForReview), "", "names the reviewer and its fence", "the review made progress"},
+	{"StateBefore", nil, from(Claimed), "", held, "what was there, and which checks held, before anything was done"},
 	{"ToolStarted", nil, from(Claimed), "", held + "; no call of this claim is open", "a tool is about to act"},
 	{"ToolCall", nil, from(Claimed), "", held + "; it ends the open call, or was denied", "a tool acted"},
 	{"ApprovalRequest", nil, from(Claimed, ReadyForReview, Rejected, Unclaimed), "", "the request's id is new", "a tool call needs a person's permission"},

@@ -101,6 +101,7 @@ func attempts(c *script, role message.Role) map[message.Type][]func() (message.B
 			say(message.LeaseExtended{Task: "t", Agent: agent, Fence: t.Fence, Lease: lease}),
 			say(message.LeaseExtended{Task: "t", Agent: t.Review.Reviewer, Fence: t.Review.Fence, Lease: lease}),
 		},
+		"StateBefore":     {say(message.StateBefore{}, held...)},
 		"ToolStarted":     {say(message.ToolStarted{Call: "call"}, held...)},
 		"ToolCall":        {say(message.ToolCall{Call: "call", Denied: "no"}, held...)},
 		"ExecutionResult": {say(message.ExecutionResult{SubtaskID: "t", Attempt: t.Attempt + 1, Status: message.Completed}, held...)},

@@ -55,6 +55,8 @@ func blobOf(m message.Message) string {
 		return body.Blob
 	case message.LateResult:
 		return body.Hash
+	case message.StateBefore:
+		return body.Files
 	}
 	return ""
 }

@@ -6,6 +6,22 @@ import (
 	"fmt"
 )
 
+// StateBefore is how things stood before the first attempt at a task, as orch
+// saw it: what changed since is an effect of the work, and a check that held
+// already does not show that the work was done.
+type StateBefore struct {
+	Task   TaskID `json:"task"`
+	Files  string `json:"files,omitempty"` // SHA-256 of the list of the workspace's files in the goal's folder
+	Checks []Held `json:"checks"`          // of the task and of its goal
+}
+
+// Held is whether a check held.
+type Held struct {
+	Check    json.RawMessage `json:"check"`
+	Held     bool            `json:"held"`
+	Evidence string          `json:"evidence"`
+}
+
 // ToolStarted is written, durably, before a tool acts.
 type ToolStarted struct {
 	Call       CallID          `json:"call"`

@@ -186,6 +186,7 @@ var catalogue = sync.OnceValue(func() []Entry {
 		row[LeaseExtended](to(All), changes(Tasks), process(Executor, Coder, CodeReviewer)),
 		row[LeaseLapsed](to(All), changes(Tasks), process(Supervisor)),
 		row[DraftVoided](to(All), changes(Tasks, Plans), process(Supervisor)),
+		row[StateBefore](to(AgentValidator), changes(Tasks), process(Executor)),
 		row[ToolStarted](to(AgentValidator), changes(Tasks), process(Executor)),
 		row[ToolCall](to(AgentValidator), changes(Tasks), process(Executor)),
 		row[ExecutionResult](to(AgentValidator), changes(Tasks), process(Executor)),

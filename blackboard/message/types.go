@@ -55,6 +55,9 @@ func (LeaseLapsed) Type() Type { return "LeaseLapsed" }
 // Type is "DraftVoided".
 func (DraftVoided) Type() Type { return "DraftVoided" }
 
+// Type is "StateBefore".
+func (StateBefore) Type() Type { return "StateBefore" }
+
 // Type is "ToolStarted".
 func (ToolStarted) Type() Type { return "ToolStarted" }
 
