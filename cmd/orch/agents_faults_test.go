@@ -63,7 +63,7 @@ func byHand() []fakemodel.Rule {
 	rules := greeting()
 	for i := range rules {
 		reply := *rules[i].Reply
-		reply.Text = strings.NewReplacer(`"contains":"hello"`, `"contains":"hi"`, `"quote":"hello dear friend"`, `"quote":"all done"`).Replace(reply.Text)
+		reply.Text = strings.NewReplacer(`"contains":"hello"`, `"contains":"hi"`, `"quote":"hello dear friend"`, `"quote":"hi"`).Replace(reply.Text)
 		rules[i].Reply = &reply
 	}
 	return rules
@@ -146,8 +146,8 @@ func TestAFaultOfAnActingAgent(t *testing.T) {
 }
 
 // An agent that thinks: what it says is read as any model's answer, and what
-// its failure is called decides what follows. The judge's agent fails nothing
-// but its criterion.
+// its failure is called decides what follows. A judge's agent that gives no
+// verdict fails nothing and passes nothing.
 func TestAFaultOfAThinkingAgent(t *testing.T) {
 	t.Parallel()
 	const again, mend, failed = "failed 1 times", "needs-you", "abandon"
@@ -160,8 +160,8 @@ func TestAFaultOfAThinkingAgent(t *testing.T) {
 		{message.Planner, "exec", "forbidden", mend}, {message.Planner, "exec", "hang", again}, {message.Planner, "exec", "huge", again},
 		{message.Planner, "exec", "empty", failed}, {message.Planner, "exec", "wrong", failed}, {message.Planner, "exec", "cheat", failed},
 		{message.Planner, "json", "auth", mend}, {message.Planner, "json", "crash", again}, {message.Planner, "json", "babble", failed}, {message.Planner, "json", "wrong", failed},
-		{message.AgentValidator, "acp", "auth", mend}, {message.AgentValidator, "acp", "overloaded", failed}, {message.AgentValidator, "acp", "unreachable", failed},
-		{message.AgentValidator, "acp", "huge", failed}, {message.AgentValidator, "acp", "wrong", failed}, {message.AgentValidator, "acp", "cheat", failed},
+		{message.AgentValidator, "acp", "auth", mend}, {message.AgentValidator, "acp", "overloaded", again}, {message.AgentValidator, "acp", "unreachable", again},
+		{message.AgentValidator, "acp", "huge", mend}, {message.AgentValidator, "acp", "wrong", mend}, {message.AgentValidator, "acp", "cheat", mend},
 	} {
 		t.Run(fmt.Sprintf("%s %s %s", c.mode, c.way, c.role), func(t *testing.T) {
 			t.Parallel()

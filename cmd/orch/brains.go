@@ -125,7 +125,7 @@ func (a *app) printEstimate(d *display, cfg config.Config, in message.UserInput,
 }
 
 // callsOf is the least number of model calls a round of the plan takes: one for
-// each attempt, and one for each criterion that no check decides.
+// each attempt, and two for each criterion that no check decides.
 func callsOf(cfg config.Config, in message.UserInput, plan think.Proposal) (n int) {
 	asks := func(role message.Role) bool { return len(choose.Chain(cfg, in, role)) > 0 }
 	unchecked := func(all []think.CriterionSpec) (n int) {
@@ -141,7 +141,7 @@ func callsOf(cfg config.Config, in message.UserInput, plan think.Proposal) (n in
 			n++
 		}
 		if asks(message.AgentValidator) {
-			n += unchecked(t.Criteria)
+			n += 2 * unchecked(t.Criteria)
 		}
 	}
 	if asks(message.MetaValidator) {

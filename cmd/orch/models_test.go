@@ -44,8 +44,8 @@ func greeting() []fakemodel.Rule {
 		says("planner", asPlanner, plan),
 		{Name: "executor", When: fakemodel.When{System: asExecutor, Turn: 1}, Reply: act},
 		{Name: "executor reports", When: fakemodel.When{System: asExecutor}, Reply: text(`{"status":"completed","output":"hello.txt says: hello dear friend"}`)},
-		says("validator", asValidator, `{"verdict":"pass","evidence":"it calls the reader a friend","quote":"hello dear friend"}`),
-		says("meta-validator", asMeta, `{"verdict":"pass","evidence":"it calls the reader a friend","quote":"hello dear friend"}`),
+		says("validator", asValidator, `{"word":"{{word}}","verdict":"pass","evidence":"it calls the reader a friend","record":"R1","quote":"hello dear friend"}`),
+		says("meta-validator", asMeta, `{"word":"{{word}}","verdict":"pass","evidence":"it calls the reader a friend","record":"R1","quote":"hello dear friend"}`),
 		says("merger", asMerger, `{"summary":"a greeting was written","output":"hello.txt says: hello dear friend"}`),
 		says("next moves", asNextMoves, `{"next_moves":["choose a language for the greeting","allow the network"]}`),
 	}
@@ -169,15 +169,15 @@ func TestAModelBringsAGoalToItsEnd(t *testing.T) {
 			if total.ModelCalls == 0 || total.CostUSD <= 0 || total.Unpriced != 0 || rows["executor"].ModelCalls != 2 {
 				t.Errorf("rows %+v, total %+v", rows, total)
 			}
-			// perceiver, candidates, plan, 2 of the executor, 1 criterion, 1 criterion of the goal twice
-			if total.ModelCalls != 8 {
+			// perceiver, candidates, plan, 2 of the executor, 1 criterion and 1 of the goal, each twice
+			if total.ModelCalls != 9 {
 				t.Errorf("%d model calls", total.ModelCalls)
 			}
 			if !slices.ContainsFunc(srv.Requests(), func(r fakemodel.Request) bool { return strings.Contains(string(r.Body), reasoning) }) {
 				t.Error("what the model thought before its call did not go back to it")
 			}
 			models, _ := costs(t, root, "model")
-			if m := models[b.backend+":fake"]; m.ModelCalls != 8 || m.InputTokens != 8000 {
+			if m := models[b.backend+":fake"]; m.ModelCalls != 9 || m.InputTokens != 9000 {
 				t.Errorf("by model: %+v", models)
 			}
 		})

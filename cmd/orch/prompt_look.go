@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.
 		Checks: func(context.Context, check.Check) check.Verdict {
 			return check.Verdict{Pass: true, Evidence: "not run while a prompt is shown"}
 		},
-		Clock: supervisor.SystemClock{}, IDs: journal.UUIDs{}, Config: cfg, Log: func(string, ...any) {},
+		Clock: supervisor.SystemClock{}, IDs: journal.UUIDs{}, Random: rand.Reader, Redact: blackboard.NewRedactor(os.Environ()), Config: cfg, Log: func(string, ...any) {},
 	}, nil
 }
 

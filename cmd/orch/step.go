@@ -25,6 +25,7 @@ import (
 	"orch/roles/planner"
 	"orch/roles/run/step"
 	"orch/roles/run/supervisor"
+	"orch/roles/think"
 	"orch/roles/think/model"
 )
 
@@ -186,12 +187,15 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	return r, err
 }
 
-// mendFirst is what a person must mend in the repository before a step that
-// ended so is worth starting again; empty for other ends.
+// mendFirst is what a person must mend before a step that ended so is worth
+// starting again; empty for other ends.
 func mendFirst(err error) string {
 	rewound, lost := errors.AsType[*workspace.RewoundError](err)
 	gone, missing := errors.AsType[*workspace.NotReadyError](err)
+	open, unjudged := errors.AsType[*think.NotJudgedError](err)
 	switch {
+	case unjudged:
+		return open.Error() + ". " + open.Hint()
 	case lost:
 		return rewound.Error() + ". " + rewound.Hint()
 	case missing:

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"orch/blackboard"
@@ -19,6 +20,7 @@ import (
 	"orch/roles/act/process"
 	"orch/roles/act/tool"
 	"orch/roles/act/tool/gate"
+	"orch/roles/act/workspace"
 	"orch/roles/loop"
 	"orch/roles/run/config"
 	"orch/roles/run/socket"
@@ -194,10 +196,11 @@ func (m *stepMaker) fill(think thoughts) error {
 		Workspace: root, Values: string(values),
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
 		PlannedBy: think.planned, Box: box, Heart: m.heart,
-		Checks:   func(ctx context.Context, ch check.Check) check.Verdict { return check.Run(ctx, ch, checks) },
-		Lease:    func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
-		Settings: step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
-		Clock:    clock, IDs: journal.UUIDs{}, Config: m.cfg,
+		Checks:      func(ctx context.Context, ch check.Check) check.Verdict { return check.Run(ctx, ch, checks) },
+		ChecksApart: checksApart(checks, m.apart, filepath.Join(m.world.scratch, "before")),
+		Lease:       func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
+		Settings:    step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
+		Clock:       clock, IDs: journal.UUIDs{}, Random: rand.Reader, Redact: checks.Redact, Config: m.cfg,
 		Log: func(format string, args ...any) { fmt.Fprintf(m.err, format+"\n", args...) },
 	}
 	if m.whole != nil {
@@ -205,6 +208,20 @@ func (m *stepMaker) fill(think thoughts) error {
 		m.world.Checks, m.world.Change, m.world.Whole = m.whole.checks(checks), m.whole.change, m.whole.intact
 	}
 	return nil
+}
+
+// checksApart runs checks on a copy of the workspace, which is made for the
+// first one. What can not be copied can not be judged there.
+func checksApart(env check.Env, apart process.Spec, dir string) step.Checks {
+	from := env.Workspace
+	env.Workspace, env.Process = dir, apart
+	copied := sync.OnceValue(func() error { return workspace.Copy(from, dir) })
+	return func(ctx context.Context, ch check.Check) check.Verdict {
+		if err := copied(); err != nil {
+			return check.Verdict{Class: check.Environmental, Evidence: err.Error()}
+		}
+		return check.Run(ctx, ch, env)
+	}
 }
 
 // processSpec bounds every command a step starts.

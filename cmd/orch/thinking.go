@@ -87,7 +87,31 @@ func (a *app) thinking(cfg config.Config, in message.UserInput, role message.Rol
 	if err != nil {
 		return thoughts{}, fmt.Errorf("think as %s: %w", role, err)
 	}
-	return thoughts{perceiver: mind, planner: mind, judge: mind, merger: mind, planned: client.Model()}, nil
+	judges, err := a.judgeOf(cfg, in, role, m, links)
+	return thoughts{perceiver: mind, planner: mind, judge: judges, merger: mind, planned: client.Model()}, err
+}
+
+// judgeOf lets those entries of a role judge whose tier is enough, each in a
+// conversation of its own.
+func (a *app) judgeOf(cfg config.Config, in message.UserInput, role message.Role, m *choose.Meter, links []choose.Link) (think.Judge, error) {
+	contract, _ := loop.ContractOf(role)
+	var judging []choose.Judging
+	for _, e := range choose.Judges(cfg, in, role, contract.AtLeast) {
+		for _, l := range links {
+			if l.Name != e.Name {
+				continue
+			}
+			mind, err := thinker.New(choose.NewInnerClient(m, l), thinkerOptions(cfg))
+			if err != nil {
+				return nil, fmt.Errorf("judge as %s: %w", role, err)
+			}
+			judging = append(judging, choose.Judging{Entry: e, Judge: mind})
+		}
+	}
+	if len(judging) == 0 {
+		return nil, nil
+	}
+	return choose.NewJudge(m, judging), nil
 }
 
 // byPlaybook is thinking for a role that no model was chosen for. Only who

@@ -4,8 +4,11 @@
 //
 // It promises that each criterion gets a verdict of its own with its own
 // evidence, that a check is decided by running it and by nothing else, that
-// matched means every criterion passed, and that evidence for the world being
-// in the way is never read as a wrong approach, nor the other way round.
+// what a judge passes quotes what orch recorded and is judged twice, that
+// matched means every criterion passed and one of them proves that something
+// was done, that a criterion nobody could judge is neither passed nor failed,
+// and that evidence for the world being in the way is never read as a wrong
+// approach, nor the other way round.
 //
 // It never weighs a result as a whole, never overrides a fail, never executes
 // anything but checks, and never plans.
@@ -30,7 +33,10 @@ func Run(ctx context.Context, e *step.Env) error {
 	if t.Status != blackboard.ReadyForReview || t.Result == nil || t.ResultRef.ID != e.Key.Cause {
 		return step.ErrMoved
 	}
-	verdicts, advice := judgeAll(ctx, e, t)
+	verdicts, advice, err := judgeAll(ctx, e, t, g)
+	if err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return err // stopped: what a cancelled check said is worth nothing
 	}

@@ -78,13 +78,18 @@ func TestInvariant_EachCriterionIsJudgedAlone(t *testing.T) {
 	w := steptest.New(t)
 	w.Dispatch(nil, steptest.Task("a", steptest.Weighed("w1"), steptest.Checked("c1", "check"), steptest.Weighed("w2")))
 	reviewed(t, w, completed)
-	if len(w.Judge.Asked) != 2 {
-		t.Fatalf("the judge was asked %d times", len(w.Judge.Asked))
+	if len(w.Judge.Asked) != 4 {
+		t.Fatalf("the judge was asked %d times, want twice for each", len(w.Judge.Asked))
 	}
+	words := map[string]bool{}
 	for i, in := range w.Judge.Asked {
-		if want := fmt.Sprintf("w%d", i+1); in.Criterion.ID != want || in.Output != "the output" || in.Sceptical {
+		if want := fmt.Sprintf("w%d", i%2+1); in.Criterion.ID != want || in.Output != "the output" || in.Sceptical || in.Second != (i > 1) {
 			t.Errorf("asked about %+v", in)
 		}
+		words[in.Word] = len(in.Word) >= 12
+	}
+	if len(words) != 4 || !words[w.Judge.Asked[0].Word] {
+		t.Errorf("questions share a word, or have none: %v", words)
 	}
 	if o := outcomes(w)[0]; o.Status != message.Matched || o.CriteriaVerdicts[1].By != message.ByCode || o.CriteriaVerdicts[0].By != message.ByModel {
 		t.Errorf("outcome %+v", o)
@@ -96,7 +101,6 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 		criterion message.Criterion
 		verdict   check.Verdict
 		judge     func(think.JudgeInput) (think.Judgement, error)
-		noJudge   bool
 		done      think.Execution
 		class     message.FailureClass
 		evidence  string
@@ -111,11 +115,8 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 			judge: func(think.JudgeInput) (think.Judgement, error) {
 				return think.Judgement{Evidence: "it is down", Class: message.Environmental}, nil
 			}},
-		"a judge that can not be reached": {criterion: steptest.Weighed("c"), done: completed, class: message.Environmental, evidence: "could not be judged",
-			judge: func(think.JudgeInput) (think.Judgement, error) { return think.Judgement{}, errors.New("refused") }},
 		"a pass without evidence": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "without naming any evidence",
 			judge: func(think.JudgeInput) (think.Judgement, error) { return think.Judgement{Pass: true}, nil }},
-		"no judge": {criterion: steptest.Weighed("c"), done: completed, noJudge: true, class: message.Environmental, evidence: "no judge is configured"},
 		"a failed attempt": {criterion: steptest.Weighed("c"), done: think.Execution{Status: message.Failed, Reason: "gave up"},
 			class: message.Logical, evidence: "gave up"},
 		"an attempt the world stopped": {criterion: steptest.Checked("c", "check"), verdict: check.Verdict{Class: check.Logical, Evidence: "exit 1"},
@@ -126,12 +127,7 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 		w.Verdicts["check"], w.Judge.Say = c.verdict, c.judge
 		w.Dispatch(nil, steptest.Task("a", c.criterion))
 		attempt(t, w, c.done)
-		a := w.Due()[0]
-		e := w.Claim(a)
-		if c.noJudge {
-			e.Judge = nil
-		}
-		if err := Run(context.Background(), e); err != nil {
+		if err := Run(context.Background(), w.Claim(w.Due()[0])); err != nil {
 			t.Fatal(err)
 		}
 		v := outcomes(w)[0].CriteriaVerdicts[0]

@@ -3,6 +3,7 @@ package agentvalidator
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -13,43 +14,63 @@ import (
 
 // judgeAll judges every criterion by itself. advice says what would satisfy a
 // failed one, by criterion id.
-func judgeAll(ctx context.Context, e *step.Env, t blackboard.Task) (verdicts []message.Verdict, advice map[string]string) {
-	advice = map[string]string{}
+func judgeAll(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal) (verdicts []message.Verdict, advice map[string]string, err error) {
+	w := &step.Weighing{Criteria: t.SuccessCriteria, Advice: map[string]string{},
+		Ask: think.JudgeInput{Intent: t.Intent, Output: t.Result.Output}}
 	for _, c := range t.SuccessCriteria {
-		v := message.Verdict{}
+		v := step.Unjudged(c)
 		switch {
 		case t.Result.MustNot != "":
-			v, advice[c.ID] = uncounted(c, t)
+			v, w.Advice[c.ID] = uncounted(c, t)
 		case c.HasCheck():
 			v = e.Check(ctx, c)
-		default:
-			v, advice[c.ID] = weigh(ctx, e, t, c)
+		case t.Result.Status == message.Failed:
+			v.FailureClass = cmp.Or(t.Result.Class, message.Logical)
+			v.Evidence = cmp.Or(t.Result.Reason, t.Result.Infeasible, "the attempt failed before this could be judged")
 		}
-		verdicts = append(verdicts, promote(v, *t.Result))
+		w.Verdicts = append(w.Verdicts, v)
 	}
-	return verdicts, advice
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err // stopped: what a cancelled check said is worth nothing
+	}
+	if t.Result.MustNot == "" {
+		err = weigh(ctx, e, t, g, w)
+	}
+	for i, v := range w.Verdicts {
+		w.Verdicts[i] = promote(v, *t.Result)
+	}
+	return w.Verdicts, w.Advice, err
 }
 
-// weigh asks a judge about one criterion that no check can decide. It sees
-// that criterion only.
-func weigh(ctx context.Context, e *step.Env, t blackboard.Task, c message.Criterion) (v message.Verdict, advice string) {
-	v = step.Unjudged(c)
-	if t.Result.Status == message.Failed {
-		v.FailureClass = cmp.Or(t.Result.Class, message.Logical)
-		v.Evidence = cmp.Or(t.Result.Reason, t.Result.Infeasible, "the attempt failed before this could be judged")
-		return v, ""
-	}
-	if e.Judge == nil {
-		v.FailureClass, v.Evidence = message.Environmental, "it has no check, and no judge is configured"
-		return v, ""
-	}
-	said, err := e.Judge.Judge(ctx, think.JudgeInput{Criterion: c, Intent: t.Intent, Output: t.Result.Output, ToolCalls: t.Result.ToolCalls, Values: e.Values})
+// weigh asks judges about what no check decides, and about what no check proves.
+func weigh(ctx context.Context, e *step.Env, t blackboard.Task, g blackboard.Goal, w *step.Weighing) error {
+	before, err := e.BeforeTask(t)
 	if err != nil {
-		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)
-		return v, ""
+		return err
 	}
-	e.Spend(said.Usage)
-	return step.Judged(c, said), said.WhatToDo
+	unchecked := slices.ContainsFunc(t.SuccessCriteria, func(c message.Criterion) bool { return !c.HasCheck() })
+	if before == nil && !unchecked {
+		return nil
+	}
+	if w.Evidence, err = e.Evidence(ctx, []blackboard.Task{t}, before); err != nil {
+		return err
+	}
+	w.Evidence.Checked(w.Criteria, w.Verdicts, before)
+	w.Unproven = before != nil && step.PlannedByModel(g)
+	w.WasRed = func(c message.Criterion) bool { return before.WasRed(c) || failedBefore(t, c) }
+	if t.Result.Status != message.Failed {
+		if err := w.Weigh(ctx, e); err != nil {
+			return err
+		}
+	}
+	return w.Confirm(ctx, e)
+}
+
+// failedBefore tells whether a criterion failed after an earlier attempt.
+func failedBefore(t blackboard.Task, c message.Criterion) bool {
+	return slices.ContainsFunc(t.Gaps, func(g message.Gap) bool {
+		return slices.ContainsFunc(g.FailedCriteria, func(f message.FailedCriterion) bool { return f.CriterionID == c.ID })
+	})
 }
 
 // uncounted fails a criterion because of how the attempt went about it. What it

@@ -40,6 +40,11 @@ func Run(ctx context.Context, e *step.Env) error {
 	working, stop := e.Work(ctx)
 	defer stop()
 	tools := e.Tools(t.SubTask, loop.ConstraintsOf(g), a.workspaceChanged(ctx))
+	if err := e.NoteBefore(working, t, g); step.Late(err) || step.Late(context.Cause(working)) {
+		return a.broken(ctx, working, tools, err)
+	} else if err != nil {
+		return err
+	}
 	done, err := a.execute(working, tools)
 	if err != nil {
 		return a.broken(ctx, working, tools, err)
@@ -64,7 +69,7 @@ func (a *attempt) doubt() string {
 	if open == nil || open.Idempotent {
 		return ""
 	}
-	call := step.Evidence(message.ToolCall{Tool: open.Tool, Input: open.Input, Tail: "its end is unknown"})
+	call := step.CallLine(message.ToolCall{Tool: open.Tool, Input: open.Input, Tail: "its end is unknown"})
 	return call + ": an earlier try died while this ran. Whether it took effect is unknown, so it was not run again."
 }
 
@@ -162,7 +167,7 @@ func (a *attempt) result(done think.Execution, calls []message.ToolCall) message
 	}
 	for _, c := range calls {
 		r.Calls = append(r.Calls, c.Call)
-		r.ToolCalls = append(r.ToolCalls, step.Evidence(c))
+		r.ToolCalls = append(r.ToolCalls, step.CallLine(c))
 	}
 	r.ToolCalls = bounded(r.ToolCalls)
 	if r.MustNot = step.Cut(cmp.Or(done.MustNot, a.forbidden(done)), step.EvidenceBytes); r.MustNot != "" {

@@ -3,7 +3,6 @@ package metavalidator
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"orch/blackboard"
@@ -38,67 +37,57 @@ func join(outcomes []message.SubTaskOutcome) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// judged is what a judge is shown: what the tasks produced and, of a coding
-// goal, what was merged of it.
-func judged(ctx context.Context, e *step.Env, g blackboard.Goal, merged string) (string, error) {
-	asked := slices.ContainsFunc(g.Plan.TaskCriteria, func(c message.Criterion) bool { return !c.HasCheck() })
-	if e.Change == nil || !asked {
-		return merged, nil
+// judgeGoal judges the goal's criteria one by one: by their checks, and what
+// has none by what orch recorded of the plan's tasks and, of a coding goal, of
+// what was merged.
+func judgeGoal(ctx context.Context, e *step.Env, g blackboard.Goal, tasks []blackboard.Task, merged string) ([]message.Verdict, error) {
+	w := &step.Weighing{Criteria: g.Plan.TaskCriteria, Advice: map[string]string{}, Ask: think.JudgeInput{
+		Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true,
+	}}
+	asked := false
+	for _, c := range w.Criteria {
+		v := step.Unjudged(c)
+		if c.HasCheck() {
+			v = e.Check(ctx, c)
+		}
+		w.Verdicts, asked = append(w.Verdicts, v), asked || !c.HasCheck()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // stopped: what a cancelled check said is worth nothing
+	}
+	before, err := e.BeforeGoal(g)
+	if err != nil {
+		return nil, err
+	}
+	if before == nil && !asked {
+		return w.Verdicts, nil
+	}
+	if w.Evidence, err = evidence(ctx, e, tasks, before); err != nil {
+		return nil, err
+	}
+	w.Evidence.Checked(w.Criteria, w.Verdicts, before)
+	w.Unproven, w.WasRed = before != nil && step.PlannedByModel(g), before.WasRed
+	if err := w.Weigh(ctx, e); err != nil {
+		return nil, err
+	}
+	return w.Verdicts, w.Confirm(ctx, e)
+}
+
+// evidence is what a judge of the goal is shown.
+func evidence(ctx context.Context, e *step.Env, tasks []blackboard.Task, before *step.Before) (*step.Evidence, error) {
+	if e.Change == nil {
+		return e.Evidence(ctx, tasks, before)
 	}
 	diff, err := e.Change(ctx)
 	if err != nil {
-		return "", fmt.Errorf("see what was merged: %w", err)
+		return nil, fmt.Errorf("see what was merged: %w", err)
 	}
-	return merged + "\n\n## What was merged\n\n" + step.Cut(diff, step.AllBytes), nil
+	v, err := e.Evidence(ctx, nil, nil)
+	if err == nil {
+		v.Read("the diff of what was merged", diff, diffBytes)
+	}
+	return v, err
 }
 
-// judgeGoal judges the goal's criteria one by one. When all of them pass and
-// some on a model's word alone, those are judged again, independently: a
-// disagreement is a fail, since accepting a wrong result is worse than one
-// more round.
-func judgeGoal(ctx context.Context, e *step.Env, g blackboard.Goal, merged string) []message.Verdict {
-	var verdicts []message.Verdict
-	passed := true
-	for _, c := range g.Plan.TaskCriteria {
-		v := judgeOne(ctx, e, g, c, merged, false)
-		verdicts = append(verdicts, v)
-		passed = passed && v.Passed()
-	}
-	if !passed {
-		return verdicts
-	}
-	for i, c := range g.Plan.TaskCriteria {
-		if verdicts[i].By != message.ByModel {
-			continue
-		}
-		again := judgeOne(ctx, e, g, c, merged, true)
-		again.Second = true
-		if !again.Passed() {
-			again.Evidence = step.Cut("a second, independent judgement disagrees: "+again.Evidence, step.EvidenceBytes)
-			verdicts[i] = again
-			continue
-		}
-		verdicts[i].Second = true
-	}
-	return verdicts
-}
-
-func judgeOne(ctx context.Context, e *step.Env, g blackboard.Goal, c message.Criterion, merged string, second bool) message.Verdict {
-	if c.HasCheck() {
-		return e.Check(ctx, c)
-	}
-	v := step.Unjudged(c)
-	if e.Judge == nil {
-		v.FailureClass, v.Evidence = message.Environmental, "it has no check, and no judge is configured"
-		return v
-	}
-	said, err := e.Judge.Judge(ctx, think.JudgeInput{
-		Criterion: c, Intent: g.Spec.Intent + "\n\nIn the person's words: " + g.Spec.RawInput, Output: merged, Sceptical: true, Second: second, Values: e.Values,
-	})
-	if err != nil {
-		v.FailureClass, v.Evidence = message.Environmental, step.Cut("it could not be judged: "+e.Unread(err).Error(), step.EvidenceBytes)
-		return v
-	}
-	e.Spend(said.Usage)
-	return step.Judged(c, said)
-}
+// diffBytes bounds the diff that a judge is shown.
+const diffBytes = 120 << 10

@@ -3,8 +3,10 @@
 // goal's criteria one by one.
 //
 // It promises that no model is asked while any task failed, that ambiguous
-// evidence is a fail, that a pass resting on a model's word is judged a second
-// time, and that what it found goes to the controller with all the evidence.
+// evidence is a fail, that a pass resting on a model's word quotes what orch
+// recorded and is judged a second time, that a criterion nobody could judge is
+// neither passed nor failed, and that what it found goes to the controller with
+// all the evidence.
 //
 // It never ends a goal, orders a change, computes a loss, or talks to the
 // planner.
@@ -50,11 +52,10 @@ func Run(ctx context.Context, e *step.Env) error {
 	if err := whole(ctx, e); err != nil {
 		return err
 	}
-	shown, err := judged(ctx, e, g, merged)
+	verdicts, err := judgeGoal(ctx, e, g, tasks, merged)
 	if err != nil {
 		return err
 	}
-	verdicts := judgeGoal(ctx, e, g, shown)
 	if err := ctx.Err(); err != nil {
 		return err // stopped: what a cancelled check said is worth nothing
 	}

@@ -154,7 +154,11 @@ func reviewPlan(ctx context.Context, e *step.Env, in think.PlanInput, p Plan) (s
 	if e.Code.PlanReviewer == nil {
 		return "", nil, &step.NoBackendError{Role: "plan-reviewer"}
 	}
-	ask := think.PlanReviewInput{Goal: in.Goal, Spec: in.Spec, Code: *in.Code, TaskCriteria: p.TaskCriteria, Tasks: p.Tasks,
+	word, err := think.NewWord(e.Random)
+	if err != nil {
+		return "", nil, err
+	}
+	ask := think.PlanReviewInput{Word: word, Goal: in.Goal, Spec: in.Spec, Code: *in.Code, TaskCriteria: p.TaskCriteria, Tasks: p.Tasks,
 		Kept: []think.PreviousTask{}, Values: in.Values}
 	for _, t := range in.Previous {
 		if slices.Contains(p.Kept, t.ID) {

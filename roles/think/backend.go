@@ -148,20 +148,25 @@ type Judge interface {
 
 // JudgeInput is one criterion with the evidence there is.
 type JudgeInput struct {
+	Word      string            `json:"word"` // of this question, see NewWord; the verdict repeats it
 	Criterion message.Criterion `json:"criterion"`
 	Intent    string            `json:"intent"`
-	Output    string            `json:"output"`
-	ToolCalls []string          `json:"tool_calls"`
+	Output    string            `json:"output"`    // what the judged party says: a claim
+	Records   []Record          `json:"records"`   // what orch recorded: a pass quotes one of them
+	Observed  []string          `json:"observed"`  // calls an agent program reports of itself: shown, no evidence
 	Sceptical bool              `json:"sceptical"` // meta-validator: ambiguous evidence is a fail
 	Second    bool              `json:"second"`    // an independent second judgement
 	Values    string            `json:"values"`
 }
 
-// Judgement is a verdict a backend proposes. Anything but a clear pass is a fail.
+// Judgement is a verdict a backend proposes. Anything but a clear pass, with a
+// quote that is in the record it names, is a fail.
 type Judgement struct {
 	Pass     bool
 	Class    message.FailureClass
 	Evidence string
+	Record   string // name of the record that decides a pass
+	Quote    string // the words of the record that do
 	WhatToDo string
 	Usage    message.Usage
 }
@@ -201,4 +206,23 @@ func (e *UnusableError) Error() string {
 // Hint names what a person can do.
 func (e *UnusableError) Hint() string {
 	return "give the role a stronger model: models in .orch/config.yaml"
+}
+
+// NotJudgedError says that nobody who may judge a criterion gave a verdict
+// that can be used. The criterion is neither passed nor failed.
+type NotJudgedError struct {
+	Criterion string
+	Why       error // what the last judge made of it
+}
+
+func (e *NotJudgedError) Error() string {
+	return fmt.Sprintf("%q is not judged: %v", e.Criterion, e.Why)
+}
+
+// Unwrap returns what the last judge made of it.
+func (e *NotJudgedError) Unwrap() error { return e.Why }
+
+// Hint names what a person can do.
+func (e *NotJudgedError) Hint() string {
+	return "give the judge another model, or a fallback of its tier, under models in .orch/config.yaml, then: orch resume"
 }

@@ -31,6 +31,7 @@ type PlanReviewer interface {
 
 // PlanReviewInput is all a plan reviewer may read. The drafts passed the gates.
 type PlanReviewInput struct {
+	Word         string              `json:"word"` // of this question, see NewWord; the verdict repeats it
 	Goal         message.GoalID      `json:"goal"`
 	Spec         message.TaskSpec    `json:"spec"`
 	Code         CodePlan            `json:"code"`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -67,14 +69,14 @@ type Executor struct {
 func (x *Executor) Execute(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 	x.Asked = append(x.Asked, in)
 	if x.Act == nil {
-		return think.Execution{Status: message.Completed, Output: "done by " + in.Task.Approach}, nil
+		return think.Execution{Status: message.Completed, Output: "done by " + in.Task.Approach}, leave(in)
 	}
 	return x.Act(ctx, in, tools)
 }
 
 // Judge judges as it is told to, and remembers what it was asked.
 type Judge struct {
-	Say   func(think.JudgeInput) (think.Judgement, error) // nil passes with evidence
+	Say   func(think.JudgeInput) (think.Judgement, error) // nil passes with a quote of the first record
 	Asked []think.JudgeInput
 }
 
@@ -82,9 +84,19 @@ type Judge struct {
 func (j *Judge) Judge(_ context.Context, in think.JudgeInput) (think.Judgement, error) {
 	j.Asked = append(j.Asked, in)
 	if j.Say == nil {
-		return think.Judgement{Pass: true, Evidence: "it is there"}, nil
+		return Pass(in, "it is there"), nil
 	}
 	return j.Say(in)
+}
+
+// Pass is a pass that quotes the first line of the first record, if there is one.
+func Pass(in think.JudgeInput, evidence string) think.Judgement {
+	j := think.Judgement{Pass: true, Evidence: evidence}
+	if len(in.Records) > 0 {
+		j.Record = in.Records[0].Name
+		j.Quote, _, _ = strings.Cut(in.Records[0].Text, "\n")
+	}
+	return j
 }
 
 // Box runs shell commands by looking them up. A command it does not know
@@ -143,11 +155,24 @@ func (b *Box) Permit(action gate.Action, target, why string) *tool.Denial {
 	return &tool.Denial{Kind: tool.DeniedGate, Reason: why, Hint: "orch allow " + needs.ID, Needs: needs}
 }
 
-// Answer is an Act that says the same each time and calls nothing.
+// Answer is an Act that leaves a file in the workspace, as an agent program
+// would, and says the same each time.
 func Answer(done think.Execution) func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
+	return func(_ context.Context, in think.ExecuteInput, _ think.Tools) (think.Execution, error) {
+		return done, leave(in)
+	}
+}
+
+// Talk is an Act that does nothing and says the same each time.
+func Talk(done think.Execution) func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
 	return func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
 		return done, nil
 	}
+}
+
+// leave writes the file that shows the work on a task.
+func leave(in think.ExecuteInput) error {
+	return os.WriteFile(filepath.Join(in.Workspace, string(in.Task.ID)+".md"), []byte("what was made of "+string(in.Task.ID)+"\n"), 0o644)
 }
 
 // Call is an Act that runs shell commands one after the other, and completes

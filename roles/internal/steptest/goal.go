@@ -13,7 +13,7 @@ func (w *World) Dispatch(criteria []message.Criterion, tasks ...message.SubTask)
 	id := w.Start("make the tests pass, please")
 	spec := message.TaskSpec{TaskID: id, Intent: "make the tests pass", RawInput: "make the tests pass, please"}
 	said := w.Say("perceiver-1", id, "", spec)
-	m := message.DispatchManifest{PlanID: "p1", TaskID: id, TaskSpec: spec, TaskCriteria: criteria, Fingerprint: "f", Backend: "script"}
+	m := message.DispatchManifest{PlanID: "p1", TaskID: id, TaskSpec: spec, TaskCriteria: criteria, Fingerprint: "f", Backend: w.Backend}
 	for _, t := range tasks {
 		t.PlanID, t.ParentTaskID = "p1", id
 		w.Say("planner-1", id, said.ID, t)

@@ -5,6 +5,7 @@ package steptest
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -54,8 +55,13 @@ type World struct {
 	See    *Perceiver
 	Work   *Executor
 	Values string // the person's values.md
+	// Backend made the plan that Dispatch puts on the board.
+	Backend string
 	// Verdicts decides checks by the command they run; a missing one passes.
 	Verdicts map[string]check.Verdict
+	// Before decides checks on the copy of the workspace that is looked at before
+	// a task is begun, by the command they run; a missing one fails there.
+	Before map[string]check.Verdict
 
 	boards map[message.AgentID]*blackboard.Board
 }
@@ -64,8 +70,8 @@ type World struct {
 func New(t testing.TB) *World {
 	w := &World{
 		T: t, Root: t.TempDir(), Clock: &Clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
-		Config: config.Default(), Box: &Box{}, Judge: &Judge{}, Plan: &Planner{}, See: &Perceiver{}, Work: &Executor{},
-		Verdicts: map[string]check.Verdict{}, boards: map[message.AgentID]*blackboard.Board{},
+		Backend: "script", Config: config.Default(), Box: &Box{}, Judge: &Judge{}, Plan: &Planner{}, See: &Perceiver{}, Work: &Executor{},
+		Verdicts: map[string]check.Verdict{}, Before: map[string]check.Verdict{}, boards: map[message.AgentID]*blackboard.Board{},
 	}
 	w.Policy = loop.PolicyOf(w.Config)
 	w.Policy.Boot = "boot"
@@ -226,12 +232,18 @@ func (w *World) Env(a loop.Activation, agent message.AgentID, fence message.Fenc
 	return &step.Env{
 		Board: w.As(agent), Key: a.Key, Goal: a.Goal, Agent: agent, Fence: fence, Workspace: w.Root,
 		Perceiver: w.See, Planner: w.Plan, Executor: w.Work, Judge: w.Judge,
-		PlannedBy: "script", Values: w.Values, Box: w.Box, Lease: w.lease, Clock: w.Clock, IDs: journal.UUIDs{}, Config: w.Config,
+		PlannedBy: "script", Values: w.Values, Box: w.Box, Lease: w.lease, Clock: w.Clock, IDs: journal.UUIDs{}, Random: rand.Reader, Config: w.Config,
 		Checks: func(_ context.Context, c check.Check) check.Verdict {
 			if v, ok := w.Verdicts[c.Run.Command]; ok {
 				return v
 			}
 			return check.Verdict{Pass: true, Evidence: c.Run.Command + " passed"}
+		},
+		ChecksApart: func(_ context.Context, c check.Check) check.Verdict {
+			if v, ok := w.Before[c.Run.Command]; ok {
+				return v
+			}
+			return check.Verdict{Class: check.Logical, Evidence: c.Run.Command + " failed"}
 		},
 		Log: func(format string, args ...any) { w.T.Logf("%.200s", fmt.Sprintf(format, args...)) },
 	}

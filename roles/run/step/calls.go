@@ -51,8 +51,8 @@ func validJSON(raw json.RawMessage) json.RawMessage {
 	return quoted
 }
 
-// Evidence renders a call as "tool:command → last 120 characters".
-func Evidence(c message.ToolCall) string {
+// CallLine renders a call as "tool:command → last 120 characters".
+func CallLine(c message.ToolCall) string {
 	out := c.Tail
 	if c.Denied != "" {
 		out = lastChars(c.Denied, tailChars)

@@ -2,11 +2,9 @@ package step
 
 import (
 	"context"
-	"strings"
 
 	"orch/blackboard/message"
 	"orch/roles/act/check"
-	"orch/roles/think"
 )
 
 // Check decides a criterion by running its check. A check that can not be run
@@ -44,20 +42,4 @@ func Unjudged(c message.Criterion) message.Verdict {
 		CriterionID: c.ID, Criterion: c.Criterion, Mode: c.Mode, Required: c.Required,
 		Verdict: message.Fail, FailureClass: message.Logical, By: message.ByCode,
 	}
-}
-
-// Judged is the verdict a judge gave on one criterion. Anything but a clear
-// pass with evidence is a fail.
-func Judged(c message.Criterion, said think.Judgement) message.Verdict {
-	v := Unjudged(c)
-	v.By, v.Evidence = message.ByModel, Cut(said.Evidence, EvidenceBytes)
-	switch {
-	case said.Pass && strings.TrimSpace(said.Evidence) != "":
-		v.Verdict, v.FailureClass = message.Pass, ""
-	case said.Pass:
-		v.Evidence = "the judge passed it without naming any evidence"
-	case said.Class == message.Environmental:
-		v.FailureClass = message.Environmental
-	}
-	return v
 }

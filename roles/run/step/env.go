@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 
 	"orch/blackboard"
@@ -26,6 +27,8 @@ type Board interface {
 	PutBlob(goal message.GoalID, data []byte) (hash string, err error)
 	// RecordViolation appends what the board has to say about a request it refused.
 	RecordViolation(context.Context, message.BoundaryViolation) error
+	// Blob is what PutBlob kept, or an error if it is not that any more.
+	Blob(goal message.GoalID, hash string) ([]byte, error)
 }
 
 // Box is the gated tool layer; *tool.Box is one.
@@ -63,6 +66,9 @@ type Env struct {
 	PlannedBy string // name of the planner's backend, for the manifest
 	Box       Box
 	Checks    Checks
+	// ChecksApart runs checks on a copy of the workspace as it is; nil where
+	// there can be none.
+	ChecksApart Checks
 	// Whole tells whether what a coding goal merged is still where it was merged,
 	// and is what this step looked at; nil in other profiles.
 	Whole func(context.Context) error
@@ -73,6 +79,8 @@ type Env struct {
 	Settings func() (string, error) // fingerprint of orch's own configuration; nil leaves it unwatched
 	Clock    journal.Clock          // wall time
 	IDs      journal.IDs            // UUIDs
+	Random   io.Reader              // of the words that judges repeat
+	Redact   func([]byte) []byte    // takes secrets out of what is read; nil takes out none
 	Config   config.Config
 	Log      func(format string, args ...any) // for the person who looks at the step's output
 

@@ -20,6 +20,7 @@ const maxValues = 64
 type finding struct {
 	values  []json.RawMessage
 	refusal *Error // what was wrong besides; nil if nothing was
+	cut     bool   // the text ends inside a value or inside its reasoning
 	looked  int    // bytes spent on brackets that begin no JSON
 }
 
@@ -39,7 +40,7 @@ func find(text string) finding {
 		if end, what := reasoning(text, at); what != notReasoning {
 			switch what {
 			case endless:
-				f.refusal = &Error{Unfinished, "it ends inside its reasoning, without an answer"}
+				f.refusal, f.cut = &Error{Unfinished, "it ends inside its reasoning, without an answer"}, true
 				return f
 			case orphan: // all before it was reasoning
 				f = finding{looked: f.looked}
@@ -90,7 +91,7 @@ func (f *finding) take(text string, at, size int, bracket rune) (next int, done 
 	}
 	end, ok := balance(text, at, len(text))
 	if !ok {
-		f.refusal = refusal
+		f.refusal, f.cut = refusal, true
 		return len(text), true
 	}
 	return end, false

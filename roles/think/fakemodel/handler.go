@@ -126,6 +126,7 @@ func (h *Handler) take(req Request, key string) (choice, int, error) {
 	c := choice{Reply{Fault: Fault{Kind: Status, Status: http.StatusUnauthorized, Message: "invalid key " + key}}, "key"}
 	if h.script.Key == "" || key == h.script.Key {
 		c = h.script.choose(req, &h.tally)
+		c.reply = c.reply.repeating(req.word())
 	}
 	return c, req.N, h.record(req, c, key)
 }

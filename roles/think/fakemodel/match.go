@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"orch/blackboard/lazyregexp"
 )
 
 // API is a protocol.
@@ -72,6 +74,39 @@ func (r Request) has(text string) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.Turns, func(t Turn) bool { return strings.Contains(t.Text, text) })
+}
+
+// Word stands in a reply for the word that the question wants repeated.
+const Word = "{{word}}"
+
+var asksWord = lazyregexp.New(`## The word of this question\s+(\w+)`)
+
+// word is what a judge is asked to repeat; empty for other questions.
+func (r Request) word() (word string) {
+	for _, t := range r.Turns {
+		for _, found := range asksWord.FindAllStringSubmatch(t.Text, -1) {
+			word = found[1]
+		}
+	}
+	return word
+}
+
+// repeating is the reply with the question's word in it.
+func (p Reply) repeating(word string) Reply {
+	p.Text, p.Reasoning, p.Refusal = strings.ReplaceAll(p.Text, Word, word), strings.ReplaceAll(p.Reasoning, Word, word), strings.ReplaceAll(p.Refusal, Word, word)
+	if p.JSON != nil && p.Text == "" {
+		p.Text = strings.ReplaceAll(string(encode(p.JSON)), Word, word)
+	}
+	calls := make([]Call, len(p.Calls))
+	for i, c := range p.Calls {
+		if c.Raw == "" && c.Input != nil {
+			c.Raw = string(encode(c.Input))
+		}
+		c.Raw = strings.ReplaceAll(c.Raw, Word, word)
+		calls[i] = c
+	}
+	p.Calls = calls
+	return p
 }
 
 // meets tells whether all conditions but Nth hold.

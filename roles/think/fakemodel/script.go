@@ -62,7 +62,8 @@ type When struct {
 	Stream   *bool             `yaml:"stream"`
 }
 
-// Reply is one answer, or one fault.
+// Reply is one answer, or one fault. Word in its texts and calls is replaced by
+// the word that the question asks a judge to repeat.
 type Reply struct {
 	Text      string `yaml:"text"`
 	JSON      any    `yaml:"json"` // instead of Text: a value to send as JSON

@@ -46,7 +46,7 @@ func ForPlanReviewer(in think.PlanReviewInput) (Prompt, error) {
 	for _, t := range in.Tasks {
 		parts = append(parts, Part{Inputs, "Task " + t.Slot, draft(t, slots), true})
 	}
-	return Compose(PlanReviewer, in.Values, in, parts...)
+	return Compose(PlanReviewer, in.Values, in, append(parts, word(in.Word))...)
 }
 
 // draft is a task in words.

@@ -92,7 +92,8 @@ func samples(t *testing.T) map[Role]Prompt {
 	add(ForPlanner(planInput(), survey))
 	add(ForExecutor(executeInput()))
 	judged := think.JudgeInput{Criterion: message.Criterion{ID: "c2", Criterion: "each line says what is to be done"}, Intent: "List every TODO",
-		Output: "api: rewrite x\nstore: index y", ToolCalls: []string{"shell:git grep TODO → 2 lines"}}
+		Output: "api: rewrite x\nstore: index y", Word: "k7q2m4", Observed: []string{"Read:api/x.go → package api"},
+		Records: []think.Record{{Name: "R1", What: "a call of shell, which ended with 0", Asked: "git grep TODO", Text: "api/x.go: TODO rewrite x"}}}
 	add(ForJudge(judged))
 	judged.Sceptical, judged.Second = true, true
 	add(ForJudge(judged))
@@ -132,7 +133,7 @@ func planReviewInput() think.PlanReviewInput {
 	second.ID, second.Slot, second.DependsOn, second.ExemptFromTests = "t5", "document", []message.TaskID{"t4", "t1"}, true
 	first := codeTask()
 	first.Slot = "retry"
-	return think.PlanReviewInput{Goal: "retry", Spec: spec(), Code: *codePlanInput().Code, Tasks: []message.SubTask{first, second}, Values: "Small changes.",
+	return think.PlanReviewInput{Word: "k7q2m4", Goal: "retry", Spec: spec(), Code: *codePlanInput().Code, Tasks: []message.SubTask{first, second}, Values: "Small changes.",
 		TaskCriteria: []message.Criterion{{ID: "goal.1", Criterion: "every call of the API is tried again"}},
 		Kept:         []think.PreviousTask{{ID: "t1", Slot: "client", Approach: "wrap", Target: "internal/api"}}}
 }
@@ -276,7 +277,7 @@ func TestBudgetsHold(t *testing.T) {
 	if !utf8.ValidString(p.System()) || !utf8.ValidString(p.User()) {
 		t.Error("a character was cut in two")
 	}
-	judged, err := ForJudge(think.JudgeInput{Output: huge, Sceptical: true, ToolCalls: []string{huge}})
+	judged, err := ForJudge(think.JudgeInput{Output: huge, Sceptical: true, Observed: []string{huge}, Records: []think.Record{{Name: "R1", What: "file x", Text: huge}}})
 	if err != nil || judged.Bytes() > 180<<10 {
 		t.Errorf("a judge's prompt has %d bytes, %v", judged.Bytes(), err)
 	}
@@ -290,7 +291,7 @@ func TestDataCanNotEndItsFence(t *testing.T) {
 	if strings.Count(fenced, id) != 2 {
 		t.Fatalf("the mark %s occurs in the text:\n%s", id, fenced)
 	}
-	p, err := ForJudge(think.JudgeInput{Criterion: message.Criterion{Criterion: "c"}, Output: evil + fenced})
+	p, err := ForJudge(think.JudgeInput{Word: "k7q2m4", Criterion: message.Criterion{Criterion: "c"}, Output: evil + fenced})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,13 +75,26 @@ func ForJudge(in think.JudgeInput) (Prompt, error) {
 	parts := []Part{
 		{Section: Inputs, Label: "The criterion", Text: in.Criterion.Criterion},
 		{Inputs, source + " it belongs to", in.Intent, true},
-		{Inputs, "The output", in.Output, true},
-		{Inputs, "Tool calls and the end of what each returned", strings.Join(in.ToolCalls, "\n"), true},
+		{Inputs, "The output: what the judged party says", in.Output, true},
+		{Inputs, "Calls it reports of itself, which prove nothing", strings.Join(in.Observed, "\n"), true},
 	}
+	for _, r := range in.Records {
+		parts = append(parts, Part{Inputs, "Record " + r.Name, strings.TrimSpace(r.What+"\n"+r.Asked) + "\n\n" + r.Text, true})
+	}
+	if len(in.Records) == 0 {
+		parts = append(parts, Part{Section: Inputs, Label: "Records", Text: "There is none: orch saw nothing that was done."})
+	}
+	parts = append(parts, word(in.Word))
 	if in.Second {
 		parts = append(parts, Part{Section: Inputs, Label: "Note", Text: "Begin from the evidence against the criterion, then weigh the evidence for it."})
 	}
 	return Compose(role, in.Values, in, parts...)
+}
+
+// word asks a judge to repeat the word of its question. It stands at the end,
+// outside all data.
+func word(w string) Part {
+	return Part{Section: Feedback, Label: "The word of this question", Text: w}
 }
 
 // ForMerger asks to join what several tasks produced.

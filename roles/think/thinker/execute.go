@@ -209,7 +209,7 @@ const forgotten = "[left out, to keep this conversation short; call again if it 
 // ended reads a turn without calls: the report, or something to send back. nil
 // and no error means that the loop goes on.
 func (l *talking) ended(r model.Response) (*think.Execution, error) {
-	v, err := read[report](l.p, r, nil)
+	v, err := read[report](l.talk, r, nil)
 	if err != nil {
 		if l.unread || r.Stop == model.StopRefuse {
 			return nil, l.unusable(r, err)

@@ -33,16 +33,20 @@ func TestAPlanForCoders(t *testing.T) {
 }
 
 func TestReviewOfAPlan(t *testing.T) {
-	in := think.PlanReviewInput{Spec: message.TaskSpec{Intent: "Retry"}, Tasks: []message.SubTask{{ID: "t", Slot: "retry", Intent: "Retry calls", DoneWhen: "a 429 is tried again"}}}
+	in := think.PlanReviewInput{Word: "k7q2m4", Spec: message.TaskSpec{Intent: "Retry"}, Tasks: []message.SubTask{{ID: "t", Slot: "retry", Intent: "Retry calls", DoneWhen: "a 429 is tried again"}}}
 	for _, c := range []struct {
 		answer string
 		want   string // empty when it can not be read
 	}{
-		{`{"decision":"accept","reason":"it covers the spec"}`, "true it covers the spec []"},
-		{`{"decision":"reject","reason":"a gap","problems":[{"slot":"retry","problem":"no limit","fix":"name one"}]}`, "false a gap [{retry no limit name one}]"},
-		{`{"decision":"reject","reason":"I do not like it"}`, ""},
-		{`{"decision":"accept","reason":"fine","problems":[{"problem":"a gap","fix":"fill it"}]}`, ""},
-		{`{"decision":"maybe","reason":"hm"}`, ""},
+		{`{"decision":"accept","reason":"it covers the spec"}`, ""},
+		{`{"word":"guess","decision":"accept","reason":"it covers the spec"}`, ""},
+		{`{` + w + `"decision":"accept","reason":"fine"} {` + w + `"decision":"reject","reason":"no","problems":[{"problem":"a gap","fix":"fill it"}]}`, ""},
+		{`{"decision":"accept","reason":"said the plan"} {` + w + `"decision":"reject","reason":"a gap","problems":[{"problem":"a gap","fix":"fill it"}]}`, "false a gap [{ a gap fill it}]"},
+		{`{` + w + `"decision":"accept","reason":"it covers the spec"}`, "true it covers the spec []"},
+		{`{` + w + `"decision":"reject","reason":"a gap","problems":[{"slot":"retry","problem":"no limit","fix":"name one"}]}`, "false a gap [{retry no limit name one}]"},
+		{`{` + w + `"decision":"reject","reason":"I do not like it"}`, ""},
+		{`{` + w + `"decision":"accept","reason":"fine","problems":[{"problem":"a gap","fix":"fill it"}]}`, ""},
+		{`{` + w + `"decision":"maybe","reason":"hm"}`, ""},
 	} {
 		th, s := thinker(t, said1(c.answer), said1(c.answer))
 		got, err := th.ReviewPlan(context.Background(), in)

@@ -21,7 +21,7 @@ func (t *Thinker) ReviewPlan(ctx context.Context, in think.PlanReviewInput) (thi
 	if err != nil {
 		return think.PlanReview{}, err
 	}
-	c := t.talk(p)
+	c := t.judging(p, in.Word, "decision")
 	v, err := object[planReview](ctx, c, nil)
 	if err != nil {
 		return think.PlanReview{Usage: c.usage}, err

@@ -102,6 +102,9 @@ type talk struct {
 	p     prompt.Prompt
 	req   model.Request
 	usage message.Usage
+
+	decision string // the field of the answer that judges; empty where none does
+	word     string // that such an answer must repeat
 }
 
 func (t *Thinker) talk(p prompt.Prompt) *talk {
@@ -111,6 +114,15 @@ func (t *Thinker) talk(p prompt.Prompt) *talk {
 	req := p.Request()
 	req.MaxOutputTokens = t.o.MaxOutputTokens
 	return &talk{t: t, p: p, req: req}
+}
+
+// judging is a conversation whose answer judges: only one that repeats the
+// word of the question counts, and decision is the field that must not be said
+// twice and differently.
+func (t *Thinker) judging(p prompt.Prompt, word, decision string) *talk {
+	c := t.talk(p)
+	c.word, c.decision = word, decision
+	return c
 }
 
 // ask sends the conversation as it stands.
@@ -155,7 +167,7 @@ func object[T any](ctx context.Context, c *talk, check func(*T) error) (T, error
 			err = errors.New(none.Detail)
 		} else if err != nil {
 			return zero, err
-		} else if v, err = read(c.p, r, check); err == nil {
+		} else if v, err = read(c, r, check); err == nil {
 			return v, nil
 		}
 		if chance > 0 || r.Stop == model.StopRefuse {
@@ -177,12 +189,18 @@ func noAnswer(err error) *model.Error {
 }
 
 // read takes the value out of an answer.
-func read[T any](p prompt.Prompt, r model.Response, check func(*T) error) (T, error) {
+func read[T any](c *talk, r model.Response, check func(*T) error) (T, error) {
 	var v T
 	if r.Stop == model.StopRefuse {
 		return v, errors.New("the model declined to answer")
 	}
-	if err := answer.Parse(said(r), p.Schema, &v); err != nil {
+	parse := answer.Parse
+	if c.decision != "" {
+		parse = func(text string, schema *answer.Schema, into any) error {
+			return answer.Bound(text, schema, c.word, c.decision, into)
+		}
+	}
+	if err := parse(said(r), c.p.Schema, &v); err != nil {
 		if r.Stop == model.StopLength {
 			return v, fmt.Errorf("%w; it was cut off by the limit of its length, so be briefer", err)
 		}

@@ -144,7 +144,7 @@ func TestFailuresKeepTheirType(t *testing.T) {
 		"candidates": func(th *Thinker) error { _, err := th.Candidates(ctx, think.PlanInput{}); return err },
 		"planner":    func(th *Thinker) error { _, err := th.Plan(ctx, think.PlanInput{}); return err },
 		"executor":   func(th *Thinker) error { _, err := th.Execute(ctx, think.ExecuteInput{}, &hands{}); return err },
-		"judge":      func(th *Thinker) error { _, err := th.Judge(ctx, think.JudgeInput{Output: "x"}); return err },
+		"judge":      func(th *Thinker) error { _, err := th.Judge(ctx, judged()); return err },
 		"merger": func(th *Thinker) error {
 			_, err := th.Merge(ctx, think.MergeInput{Outcomes: []message.SubTaskOutcome{{Output: "a"}, {Output: "b"}}})
 			return err
