@@ -9,7 +9,7 @@ SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod
 build: $(BIN)
 
 $(BIN): $(SRC)
-	CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/orch
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $@ ./cmd/orch
 
 # The main job on the embedded backend: one project that needs a new plan, and
 # one that must be given up.

@@ -87,9 +87,13 @@ func usagef(hint, format string, args ...any) error {
 func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	out, errw = tamed(out), tamed(errw)
 	a := &app{in: in, out: out, err: errw}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root := newRoot(a, needed(args))
+	ctx, list := context.Background(), needed(args)
+	if len(list) > 1 || list[0].signals() {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+	}
+	root := newRoot(a, list)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -231,6 +235,7 @@ func (a *app) read() (*blackboard.Board, error) {
 }
 
 func (a *app) options(id blackboard.Identity) blackboard.Options {
+	collectLess()
 	state, err := blackboard.UserStateDir(os.Getenv)
 	if err != nil {
 		state = "" // without a home nothing can be noted there; the board works all the same
@@ -289,6 +294,7 @@ func newRoot(a *app, list []command) *cobra.Command {
 		root.AddCommand(c.build(a))
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.CompletionOptions.DisableDefaultCmd = len(list) == 1 // it was not asked for either
 	usageErrors(root)
 	return root
 }

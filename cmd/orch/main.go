@@ -8,15 +8,21 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"sync"
 )
 
 // gcPercent suits a program whose processes are many, short and small: a
 // collection costs more than the memory it gives back.
 const gcPercent = 400
 
-func main() {
+// collectLess is for processes that open a board. To set it stops the world,
+// which for others costs more than any collection would.
+var collectLess = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+})
+
+func main() {
 	os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,4 +50,30 @@ func help(args []string, list []command) string {
 		return err.Error()
 	}
 	return out.String()
+}
+
+// Every step is a process of its own, so what a package builds before main is
+// paid thousands of times a run. Tables are built at their first use.
+func TestNoPackageBuildsTablesBeforeMain(t *testing.T) {
+	allowed := map[string]int{"orch/blackboard/message": 400} // the routing table, which needs to be made lazy too
+	cmd := exec.Command(program, "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	seen := regexp.MustCompile(`init (orch/\S+) .* (\d+) allocs`).FindAllSubmatch(out, -1)
+	for _, m := range seen {
+		name := string(m[1])
+		most := 32
+		if n, ok := allowed[name]; ok {
+			most = n
+		}
+		if n, err := strconv.Atoi(string(m[2])); err != nil || n > most {
+			t.Errorf("%s allocates %s times before main, more than %d", name, m[2], most)
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("only %d packages are traced:\n%s", len(seen), out)
+	}
 }

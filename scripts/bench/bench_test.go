@@ -71,7 +71,7 @@ func TestTheFirstRoundOnlyWarmsUp(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	for _, c := range []struct{ only, want string }{
-		{"3,1", "[3 1]"}, {" 9 ", "[9]"}, {"", "[1 2 3 4 5 6 7 8 9 10 11]"}, {"0", "error"}, {"x", "error"}, {"3,", "error"},
+		{"3,1", "[3 1]"}, {" 9 ", "[9]"}, {"", "[1 2 3 4 5 6 7 8 9 10 11 12]"}, {"0", "error"}, {"x", "error"}, {"3,", "error"},
 	} {
 		chosen, err := choose(c.only)
 		numbers := []int{}

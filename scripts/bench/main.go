@@ -78,6 +78,7 @@ var bars = []bar{
 	{9, "idle orch run", measureIdle},
 	{10, "audit of a long log", measureAudit},
 	{11, "a confined call", measureConfine},
+	{12, "the start", measureStart},
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {

@@ -47,22 +47,27 @@ func (b *bench) command(ctx context.Context, dir, program string, args ...string
 	return cmd
 }
 
-// time runs the program under test once and adds what it took. Its output goes
-// to files, so that no pipe is measured.
+// time runs the program under test once and adds what it took.
 func (b *bench) time(ctx context.Context, u *usage, dir string, args ...string) error {
+	return b.timeOf(ctx, u, dir, b.orch, args...)
+}
+
+// timeOf runs a program once and adds what it took. Its output goes to files, so
+// that no pipe is measured.
+func (b *bench) timeOf(ctx context.Context, u *usage, dir, program string, args ...string) error {
 	said, err := os.Create(filepath.Join(b.temp, "said"))
 	if err != nil {
 		return fmt.Errorf("keep what the program says: %w", err)
 	}
 	defer said.Close()
-	cmd := b.command(ctx, dir, b.orch, args...)
+	cmd := b.command(ctx, dir, program, args...)
 	cmd.Stdout, cmd.Stderr = said, said
 	began := time.Now()
 	err = cmd.Run()
 	wall := time.Since(began)
 	if err != nil {
 		words, _ := os.ReadFile(said.Name()) // they only explain the error
-		return fmt.Errorf("orch %s: %w\n%s", strings.Join(args, " "), err, words)
+		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, words)
 	}
 	u.add(wall, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	return nil
