@@ -56,7 +56,12 @@ const (
 	WhyBudget        = "budget"
 	WhyBreaker       = "circuit_breaker"
 	WhyCrash         = "crash"
+	WhyUnjudged      = "not_judged"
 )
+
+// CheckpointUnjudged is the name of the checkpoint of a goal in which nothing is
+// left to do but judgements that nobody gave.
+const CheckpointUnjudged = "not-judged"
 
 // crashCheckpoint is the name of the checkpoint of a step that failed too often.
 const crashCheckpoint = "step-crashed"
@@ -85,6 +90,9 @@ func (x *tx) checkpointReached(b message.CheckpointReached) error {
 	}
 	if b.Name == CheckpointPlanReview {
 		return x.suspendGoal(WhyPlanReview, b.Reason, "orch resume")
+	}
+	if b.Name == CheckpointUnjudged {
+		return x.suspendGoal(WhyUnjudged, b.Reason, "orch resume")
 	}
 	if b.Name == crashCheckpoint {
 		return x.suspendGoal(WhyCrash, b.Reason, "orch retry "+string(x.m.Goal))
@@ -195,7 +203,7 @@ func (x *tx) resumed(b message.Resumed) error {
 		if b.MaxCost > 0 {
 			g.Input.Budget.MaxCost = b.MaxCost // what the person said at first is in the log
 		}
-		x.planLookedAt(g)
+		x.lookedAt(g)
 		x.reopen(g)
 		if g.Status != GoalOpen {
 			return &RefusedError{Type: x.m.Type(), Why: "the goal waits for an answer", Do: "`" + g.Suspended.Command + "`"}
@@ -205,18 +213,23 @@ func (x *tx) resumed(b message.Resumed) error {
 	x.board().Brakes = Brakes{}
 	for _, key := range x.s.goals.scan("goal.open", "") {
 		if g := x.goals.edit(key); g != nil && g.Status == GoalSuspended {
-			x.planLookedAt(g)
+			x.lookedAt(g)
 			x.reopen(g)
 		}
 	}
 	return nil
 }
 
-// planLookedAt notes that who resumes a goal that waits for its plan to be
-// reviewed agrees with the plan.
-func (x *tx) planLookedAt(g *Goal) {
-	if g.Suspended != nil && g.Suspended.Why == WhyPlanReview {
+// lookedAt takes a resumption as the person's answer to what the goal waits
+// for: the plan that was to be reviewed is agreed with, and what nobody judged
+// is to be judged again.
+func (x *tx) lookedAt(g *Goal) {
+	switch {
+	case g.Suspended == nil:
+	case g.Suspended.Why == WhyPlanReview:
 		g.Reviewed = g.PlanRef.ID
+	case g.Suspended.Why == WhyUnjudged:
+		x.tryAgain(g)
 	}
 }
 

@@ -2,7 +2,10 @@ package blackboard
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -233,31 +236,93 @@ func TestLimitsBlockOnlyCodersTasks(t *testing.T) {
 	c.refused("not a coder's", message.Blocked{Task: "t", BlockedReason: "r", BlockedQuestions: []string{"q?"}, Kind: message.BlockedIterations}, sentBy(message.Supervisor))
 }
 
+// loggers says of each kind of anomaly who may log it and which details it
+// needs, as the role definitions have it: the logging duties of planner, coder
+// and code reviewer, and the ambiguity that every role raises. The executor has
+// the duties of the coder, the agent-validator those of the code reviewer; the
+// meta-validator also sees gaps of the spec, and the supervisor compares specs
+// and loses claims.
+var loggers = map[string]struct{ who, needs string }{
+	"hypothesis_exhaustion": {"planner", "what"},
+	"spec_gap":              {"planner meta-validator", "what"},
+	"retry_loop":            {"coder executor code-reviewer agent-validator", "count error_pattern"},
+	"trade_off":             {"coder executor", "what why debt_created"},
+	"spec_ambiguity":        {"coder executor", "spec_ref question"},
+	"external_blocker":      {"coder executor", "blocker_service"},
+	"assumption_violated":   {"coder executor code-reviewer agent-validator", "assumption reality"},
+	"scope_deviation":       {"code-reviewer agent-validator", "what"},
+	"workaround":            {"code-reviewer agent-validator", "what"},
+	"debt_created":          {"code-reviewer agent-validator", "what"},
+	"spec_changed":          {"code-reviewer agent-validator supervisor", "what"},
+	"claim_failed":          {"supervisor", "what"},
+	"system_ambiguity":      {"planner coder code-reviewer executor agent-validator meta-validator supervisor", "protocol_section question"},
+	"others":                {"planner coder code-reviewer executor agent-validator meta-validator supervisor", "what"},
+}
+
 func TestWhoMayLogWhat(t *testing.T) {
-	c := coding(t, sub("t", "p", 1))
-	details := map[string]string{}
-	for _, kind := range message.AnomalyKinds() {
-		for _, f := range message.AnomalyFields(kind) {
-			details[f] = "x"
-		}
+	if got, want := message.AnomalyKinds(), slices.Sorted(maps.Keys(loggers)); !slices.Equal(got, want) {
+		t.Errorf("kinds are %v, want %v", got, want)
 	}
-	for _, kind := range message.AnomalyKinds() {
-		for _, role := range message.AnomalyLoggers("others") {
-			b := message.Anomaly{Kind: kind, Details: details}
-			if message.MayLog(role, kind) == nil {
+	c := coding(t, sub("t", "p", 1))
+	details := func(needs, but string) map[string]string {
+		all := map[string]string{}
+		for _, f := range strings.Fields(needs) {
+			if f != but {
+				all[f] = "x"
+			}
+		}
+		return all
+	}
+	for kind, l := range loggers {
+		who := strings.Fields(l.who)
+		for _, role := range []message.Role{message.Planner, message.Coder, message.CodeReviewer, message.Executor, message.AgentValidator, message.MetaValidator, message.Supervisor} {
+			b := message.Anomaly{Kind: kind, Details: details(l.needs, "")}
+			if slices.Contains(who, string(role)) {
 				c.say(b, sentBy(role), sentTo(message.Auditor))
 			} else {
 				c.refused("may be logged by", b, sentBy(role), sentTo(message.Auditor))
 			}
 		}
-		for _, f := range message.AnomalyFields(kind) {
-			short := map[string]string{}
-			for k, v := range details {
-				if k != f {
-					short[k] = v
-				}
-			}
-			c.refused(f, message.Anomaly{Kind: kind, Details: short}, sentBy(message.AnomalyLoggers(kind)[0]), sentTo(message.Auditor))
+		for _, f := range strings.Fields(l.needs) {
+			c.refused("details."+f, message.Anomaly{Kind: kind, Details: details(l.needs, f)}, sentBy(message.Role(who[0])), sentTo(message.Auditor))
+		}
+	}
+}
+
+// What nobody judged is asked again when a person says so, and not before; the
+// work and its coder stay as they were.
+func TestAReviewThatNobodyJudgedIsAskedAgainWhenResumed(t *testing.T) {
+	for name, lift := range map[string]struct {
+		body message.Body
+		opts []with
+	}{
+		"resume":              {message.Resumed{}, []with{sentBy(message.Human), inGoal("g")}},
+		"resume of the board": {message.Resumed{}, []with{sentBy(message.Human)}},
+		"retry, --continue":   {message.Unblocked{}, []with{sentBy(message.Human), inGoal("g")}},
+	} {
+		c := coding(t, sub("t", "p", 1))
+		c.submit("t", "coder-1", "one")
+		cause := c.task("t").ResultRef.ID
+		start := func(try int) message.StepStarting {
+			return message.StepStarting{Role: message.CodeReviewer, Subject: "t", Cause: cause, Agent: "code-reviewer-1", Try: try}
+		}
+		c.say(start(1), inGoal("g"))
+		c.say(message.StepEnded{Role: message.CodeReviewer, Subject: "t", Cause: cause, Agent: "code-reviewer-1", Class: message.EndUnjudged, Exit: 42}, inGoal("g"))
+		before := c.task("t")
+		c.say(message.CheckpointReached{Name: CheckpointUnjudged, Reason: "t: nobody's verdict binds"}, sentBy(message.Supervisor), inGoal("g"))
+		if s := c.goal("g").Suspended; s == nil || s.Why != WhyUnjudged || s.Command != "orch resume" {
+			t.Fatalf("%s: suspended %+v", name, s)
+		}
+		c.say(lift.body, lift.opts...)
+		if g := c.goal("g"); g.Status != GoalOpen {
+			t.Errorf("%s: the goal is %s", name, g.Status)
+		}
+		if a, known := c.s.Activation(ActivationKey{Role: message.CodeReviewer, Subject: "t", Cause: cause}); known {
+			t.Errorf("%s: it is not asked again: %+v", name, a)
+		}
+		c.say(start(1), inGoal("g"))
+		if now := c.task("t"); !reflect.DeepEqual(now, before) {
+			t.Errorf("%s: the task is %+v, was %+v", name, now, before)
 		}
 	}
 }

@@ -97,10 +97,18 @@ func (x *tx) retryGoal() error {
 		return err
 	}
 	x.reopen(g)
+	x.tryAgain(g)
+	return nil
+}
+
+// tryAgain lets the steps of a goal that nobody would start again be started.
+func (x *tx) tryAgain(g *Goal) {
 	for _, key := range x.s.activations.scan("activation.goal", string(g.ID)+sep) {
 		a := x.activations.peek(key)
 		switch {
 		case a == nil || a.Live():
+		case a.Class == message.EndUnjudged:
+			x.activations.put(key, nil)
 		case a.Class == message.EndDone:
 			// Whatever it did is on the board, so only one that ended well and
 			// said nothing is still asked for; it may be tried again.
@@ -110,7 +118,6 @@ func (x *tx) retryGoal() error {
 			a.Crashes, a.Kills = 0, 0
 		}
 	}
-	return nil
 }
 
 func (x *tx) humanNote(b message.HumanNote) error {

@@ -151,7 +151,7 @@ func (x *tx) meter(goal message.GoalID) *meter {
 	return m
 }
 
-var endClasses = []string{message.EndDone, message.EndAgain, message.EndMoved, message.EndCrash, message.EndKilled, message.EndTimeout, message.EndInterrupted, message.EndLost}
+var endClasses = []string{message.EndDone, message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndCrash, message.EndKilled, message.EndTimeout, message.EndInterrupted, message.EndLost}
 
 func (x *tx) stepEnded(b message.StepEnded) error {
 	key := ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause}

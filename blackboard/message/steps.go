@@ -58,6 +58,7 @@ const (
 	EndAgain       = "again"       // exit 42: stopped cleanly, start me again
 	EndMoved       = "moved"       // exit 42: what it was started for is not asked any more
 	EndCrash       = "crash"       // any other exit
+	EndUnjudged    = "unjudged"    // exit 42: nobody who was asked gave a verdict that binds
 	EndKilled      = "killed"      // a signal nobody here sent, to it or (exit 42) to its agent
 	EndTimeout     = "timeout"     // wall or idle limit
 	EndInterrupted = "interrupted" // stopped because the run stopped

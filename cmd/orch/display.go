@@ -208,7 +208,7 @@ func (d *display) ended(b message.StepEnded) []string {
 	switch b.Class {
 	case message.EndDone, message.EndAgain, message.EndMoved, message.EndInterrupted:
 		return nil
-	case message.EndKilled: // its exit code says nothing
+	case message.EndKilled, message.EndUnjudged: // its exit code says nothing
 		return []string{d.head("step", fmt.Sprintf("%s %s: %s", b.Agent, b.Class, oneLine(b.Detail, 140)))}
 	}
 	return []string{d.head("step", fmt.Sprintf("%s %s (exit %d) %s", b.Agent, b.Class, b.Exit, oneLine(b.Detail, 140)))}

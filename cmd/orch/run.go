@@ -208,7 +208,7 @@ func (a *app) enter(ctx context.Context, root string, f runFlags, in message.Use
 }
 
 // reopen picks the goal to go on with and lifts what only a new run lifts: an
-// interruption or a stop after crashes.
+// interruption, a stop after crashes, or one because nobody judged.
 func (a *app) reopen(ctx context.Context, b *session, args []string) (message.GoalID, error) {
 	var goal blackboard.Goal
 	err := b.View(ctx, func(st *blackboard.State) error {
@@ -219,7 +219,7 @@ func (a *app) reopen(ctx context.Context, b *session, args []string) (message.Go
 	if err != nil {
 		return "", err
 	}
-	if s := goal.Suspended; s != nil && (s.Why == "abort" || s.Why == "crash" || s.Why == "stalled") {
+	if s := goal.Suspended; s != nil && slices.Contains([]string{blackboard.WhyAbort, blackboard.WhyCrash, blackboard.WhyUnjudged}, s.Why) {
 		_, err = b.Append(ctx, message.Message{From: message.Human, Goal: goal.ID, Subject: string(goal.ID),
 			Body: message.Unblocked{Reason: "orch run --continue"}})
 	}

@@ -180,6 +180,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	if err != nil {
 		r.Detail = err.Error()
 		r.Moved, r.Killed = errors.Is(err, step.ErrMoved), errors.Is(err, step.ErrKilled)
+		r.Unjudged = errors.Is(err, step.ErrUnjudged) && !errors.Is(err, step.ErrWaits)
 	}
 	if derr := deregister(b, c.Agent, "the step ended"); derr != nil {
 		a.warn(derr)

@@ -70,6 +70,8 @@ func classOf(err error) string {
 		return message.EndMoved
 	case errors.Is(err, step.ErrKilled):
 		return message.EndKilled
+	case errors.Is(err, step.ErrUnjudged) && !errors.Is(err, step.ErrWaits):
+		return message.EndUnjudged
 	case step.ExitCode(err) == step.ExitAgain:
 		return message.EndAgain
 	}

@@ -234,12 +234,14 @@ func taskActivation(role message.Role, g blackboard.Goal, t blackboard.Task, cau
 }
 
 // startable tells whether an activation may be tried (again), and from when.
+// One that nobody judged is asked again when a person says so, not before: the
+// same judges would be asked the same.
 func startable(s Board, p Policy, key blackboard.ActivationKey) (notBefore time.Time, ok bool) {
 	a, known := s.Activation(key)
 	if !known {
 		return time.Time{}, true
 	}
-	if a.Live() || a.Class == message.EndDone || exhausted(a, p) {
+	if a.Live() || a.Class == message.EndDone || a.Class == message.EndUnjudged || exhausted(a, p) {
 		return time.Time{}, false
 	}
 	return a.Ended.TS.Add(time.Duration(waitMS(a, p)) * time.Millisecond), true

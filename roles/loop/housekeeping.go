@@ -180,12 +180,13 @@ func (h *keeper) goal(g blackboard.Goal) {
 	if g.Status != blackboard.GoalOpen || braked(h.s.Brakes()) {
 		return
 	}
+	said := len(h.out)
 	h.silentMemory(g)
 	h.limits(g)
 	if h.planReview(g) || h.overBudget(g) {
 		return
 	}
-	h.stuck(g)
+	h.stuck(g, len(h.out) > said)
 }
 
 // unattendedQuestion answers a clarification nobody is there to answer: an
@@ -229,44 +230,5 @@ func (h *keeper) overBudget(g blackboard.Goal) bool {
 		return false
 	}
 	h.say(g.ID, string(g.ID), "", *reached)
-	return true
-}
-
-// stuck suspends a goal one of whose steps failed too often, or ended well
-// without doing what it was started for.
-func (h *keeper) stuck(g blackboard.Goal) {
-	for _, c := range contracts {
-		if c.Role == message.Coder {
-			continue // a coder that fails too often blocks its task, not the goal
-		}
-		for want := range inOrder(wantedBy(h.s, g, c.Role, true)) {
-			if a, known := h.s.Activation(want.Key); known && h.stuckOn(g, a) {
-				return
-			}
-		}
-	}
-}
-
-func (h *keeper) stuckOn(g blackboard.Goal, a blackboard.Activation) bool {
-	why := ""
-	switch {
-	case a.Live():
-		return false
-	case a.Crashes >= h.p.CrashLimit:
-		why = fmt.Sprintf("failed %d times", a.Crashes)
-	case a.Kills >= h.p.KillLimit:
-		why = fmt.Sprintf("was ended from outside, or found nothing to do, %d times", a.Kills)
-	case a.Class == message.EndDone:
-		why = "ended well without saying anything"
-	default:
-		return false
-	}
-	if a.Detail != "" {
-		why += ", last with: " + a.Detail
-	}
-	h.say(g.ID, string(g.ID), a.Ended.ID, message.CheckpointReached{
-		Name:   "step-crashed",
-		Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch retry %s", a.Role, a.Subject, why, g.ID, g.ID),
-	})
 	return true
 }

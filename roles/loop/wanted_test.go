@@ -161,7 +161,7 @@ func someTask(t *rapid.T, id message.TaskID, seq uint64) blackboard.Task {
 }
 
 func somePast(t *rapid.T, key blackboard.ActivationKey) blackboard.Activation {
-	a := was(key, rapid.SampledFrom([]string{message.EndCrash, message.EndKilled, message.EndAgain, message.EndDone}).Draw(t, "class"),
+	a := was(key, rapid.SampledFrom([]string{message.EndCrash, message.EndKilled, message.EndAgain, message.EndUnjudged, message.EndDone}).Draw(t, "class"),
 		rapid.IntRange(0, 3).Draw(t, "crashes"), rapid.IntRange(0, 5).Draw(t, "kills"))
 	if rapid.IntRange(0, 2).Draw(t, "live") == 0 {
 		a.Ended, a.Class = blackboard.Ref{}, ""
@@ -199,19 +199,34 @@ func TestStuckIsWhatALookAtEveryTaskFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := someBoard(t)
 		b.brakes = blackboard.Brakes{}
-		said := map[message.GoalID]bool{}
+		said, limited := map[message.GoalID]string{}, map[message.GoalID]bool{}
 		for _, m := range Housekeeping(b, testPolicy, func(message.Process) bool { return true }, t0, 0) {
-			if c, ok := m.Body.(message.CheckpointReached); ok && c.Name == "step-crashed" {
-				said[m.Goal] = true
+			switch body := m.Body.(type) {
+			case message.CheckpointReached:
+				said[m.Goal] = body.Name
+			case message.Blocked:
+				limited[m.Goal] = true
 			}
 		}
 		for _, g := range b.goals {
-			want := slices.ContainsFunc(plainlyWanted(b, g), func(w Activation) bool {
+			want, goesOn := "", limited[g.ID] || Awaits(b, g, t0)
+			for _, w := range plainlyWanted(b, g) {
 				a, known := b.Activation(w.Key)
-				return known && w.Key.Role != message.Coder && !a.Live() && (exhausted(a, testPolicy) || a.Class == message.EndDone)
-			})
+				failed := known && !a.Live() && (exhausted(a, testPolicy) || a.Class == message.EndDone)
+				switch {
+				case failed && w.Key.Role != message.Coder && w.Key.Role != message.CodeReviewer && a.Class != message.EndUnjudged:
+					want = "step-crashed"
+				case known && !a.Live() && w.Key.Role != message.Coder && (failed || a.Class == message.EndUnjudged):
+					want = cmp.Or(want, blackboard.CheckpointUnjudged)
+				}
+				_, ok := startable(b, testPolicy, w.Key)
+				goesOn = goesOn || ok && mayStart(b, testPolicy, w, t0)
+			}
+			if want == blackboard.CheckpointUnjudged && goesOn {
+				want = ""
+			}
 			if said[g.ID] != want {
-				t.Fatalf("%s is stuck: %v, want %v", g.ID, said[g.ID], want)
+				t.Fatalf("%s is stuck: %q, want %q", g.ID, said[g.ID], want)
 			}
 		}
 	})

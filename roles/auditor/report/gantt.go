@@ -109,7 +109,7 @@ func classLook(class string) string {
 	switch class {
 	case message.EndDone:
 		return "good"
-	case message.EndAgain, message.EndMoved, message.EndInterrupted:
+	case message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndInterrupted:
 		return "turn"
 	}
 	return "bad"

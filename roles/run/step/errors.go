@@ -25,6 +25,10 @@ var ErrWaits = errors.New("the step waits")
 // did counts against it.
 var ErrKilled = errors.New("ended from outside")
 
+// ErrUnjudged is returned when nobody who was asked gave a verdict that binds.
+// Nothing was said, and who did the work did nothing wrong.
+var ErrUnjudged = errors.New("not judged")
+
 // Exit codes of a step.
 const (
 	ExitDone  = 0
@@ -38,7 +42,7 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitDone
-	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.Is(err, ErrKilled), errors.As(err, &drift),
+	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.Is(err, ErrKilled), errors.Is(err, ErrUnjudged), errors.As(err, &drift),
 		errors.Is(err, context.Canceled):
 		return ExitAgain
 	}

@@ -34,6 +34,8 @@ type Report struct {
 	Detail string          `json:"detail,omitempty"`
 	Moved  bool            `json:"moved,omitempty"`  // the board no longer asks for it
 	Killed bool            `json:"killed,omitempty"` // somebody else ended what it ran
+	// Unjudged: nobody who was asked gave a verdict that binds.
+	Unjudged bool `json:"unjudged,omitempty"`
 }
 
 // Processes spawns steps as processes of this program.
@@ -122,6 +124,8 @@ func endOf(r process.Result, report []byte) End {
 		e.Class = message.EndMoved
 	case r.Exit == 42 && said.Killed:
 		e.Class = message.EndKilled
+	case r.Exit == 42 && said.Unjudged:
+		e.Class = message.EndUnjudged
 	case r.Exit == 42:
 		e.Class = message.EndAgain
 	default:
