@@ -175,7 +175,7 @@ func (a *app) codeMinds(cfg config.Config, in message.UserInput, role message.Ro
 }
 
 // reviewerOf lets agents look at a checkout, and models at what they are shown.
-func (a *app) reviewerOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (think.Reviewer, error) {
+func (a *app) reviewerOf(cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World) (think.Panel, error) {
 	var links []choose.Reviewing
 	for _, e := range chain {
 		one, err := a.reviewing(cfg, e, m, w)
@@ -187,7 +187,7 @@ func (a *app) reviewerOf(cfg config.Config, chain []choose.Entry, m *choose.Mete
 	if len(links) == 0 {
 		return nil, nil
 	}
-	return choose.NewReviewer(m, links), nil
+	return choose.NewReviewers(m, links), nil
 }
 
 func (a *app) reviewing(cfg config.Config, e choose.Entry, m *choose.Meter, w agent.World) (choose.Reviewing, error) {

@@ -120,7 +120,7 @@ func (r *review) checks(ctx context.Context) ([]message.Verdict, error) {
 	}
 	run := []message.Verdict{}
 	for _, c := range r.task.SuccessCriteria {
-		if len(c.Check) > 0 {
+		if c.HasCheck() {
 			run = append(run, r.check(ctx, dir, c))
 		}
 	}

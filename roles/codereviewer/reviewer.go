@@ -4,9 +4,11 @@
 // task and the project's tests are run on a checkout of exactly that commit,
 // and a red one rejects without anybody being asked; a test that was deleted,
 // skipped or weakened is not approved unless the reviewer says that the task
-// demands it; and a verdict of a reviewer that changed what it judged counts
-// for nothing. The task is judged against its spec as it is on the integration
-// branch now.
+// demands it; and a verdict that does not bind, or of a reviewer that changed
+// what it judged, counts for nothing: it is given back once with the reason,
+// then the next reviewer is asked. Where none is left the commit is not judged,
+// and nothing is said against the work. The task is judged against its spec as
+// it is on the integration branch now.
 //
 // It never changes the work, never merges, and never judges work of its own.
 package codereviewer
@@ -14,7 +16,6 @@ package codereviewer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"orch/blackboard"
@@ -70,54 +71,16 @@ func (r *review) run(ctx context.Context) error {
 	if red(r.in.Checks) {
 		return r.say(ctx, said)
 	}
-	shut := r.w.Requests.Open(r.hear)
-	thought, err := r.ask(ctx, r.w.Reviewer)
-	shut()
+	said, err := r.judge(ctx, r.w.Reviewer)
 	if err != nil {
 		return err
 	}
-	said = r.verdictOf(thought)
 	if said.Decision == message.Approved && r.w.Crosscheck != nil {
 		if err := r.crosscheck(ctx, &said); err != nil {
 			return err
 		}
 	}
 	return r.say(ctx, said)
-}
-
-// ask lets a reviewer look at a checkout nobody may change. If it did all the
-// same, what it says counts for nothing.
-func (r *review) ask(ctx context.Context, who think.Reviewer) (think.Review, error) {
-	if err := r.w.Repo.Make(ctx, r.readDir(), workspace.Spec{Commit: r.commit, ReadOnly: true}, nil); err != nil {
-		return think.Review{}, err
-	}
-	r.in.Dir = r.readDir()
-	thought, err := who.Review(ctx, r.in)
-	r.e.Spend(thought.Usage)
-	if err != nil {
-		return thought, err
-	}
-	changed, err := r.w.Repo.Differs(ctx, r.readDir(), r.commit)
-	if err != nil {
-		return thought, fmt.Errorf("look at what the reviewer left: %w", err)
-	}
-	if changed {
-		return thought, &ChangedError{r.e.Agent, r.commit}
-	}
-	if err := workspace.Remove(r.readDir()); err != nil {
-		return thought, err
-	}
-	return thought, r.note(ctx, thought.Anomalies)
-}
-
-// ChangedError says that a reviewer changed what it was to judge.
-type ChangedError struct {
-	Agent  message.AgentID
-	Commit workspace.Commit
-}
-
-func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s changed the checkout of %.12s it was to judge; its verdict does not count", e.Agent, e.Commit)
 }
 
 // verdictOf makes a verdict of what a reviewer thinks. Anything but a clear
@@ -142,33 +105,24 @@ func (r *review) verdictOf(thought think.Review) message.ReviewVerdict {
 // approval does not stand.
 func (r *review) crosscheck(ctx context.Context, v *message.ReviewVerdict) error {
 	r.in.Second = true
-	second, err := r.ask(ctx, r.w.Crosscheck)
+	second, err := r.judge(ctx, r.w.Crosscheck)
 	if err != nil {
 		return err
 	}
-	if other := r.verdictOf(second); other.Decision == message.Rejected {
-		v.Decision, v.Blockers = message.Rejected, append(v.Blockers, other.Blockers...)
-		if len(v.Blockers) == 0 {
-			v.Blockers = append(v.Blockers, message.Blocker{File: ".", Line: 1, Defect: "the crosscheck does not approve, and names no defect", Fix: "show done_when more clearly in the tests", SpecRef: r.task.SpecRef})
-		}
+	if second.Decision == message.Rejected {
+		v.Decision, v.Blockers = message.Rejected, append(v.Blockers, second.Blockers...)
 	}
 	return nil
 }
 
-// say completes the verdict with what code knows and says it. A verdict that
-// does not say what a binding one has to is the reviewer's failure, and it is
-// asked again by the next try of the step.
+// say completes the verdict with what code knows and says it.
 func (r *review) say(ctx context.Context, v message.ReviewVerdict) error {
-	t := r.task
-	v = code.Complete(v, t.SubTask, string(r.commit), r.in.Checks, t.Review.Pending, r.logged)
-	if v.Decision == message.Rejected && len(v.Blockers) == 0 {
-		return fmt.Errorf("%s rejects without naming a defect", r.e.Agent)
-	}
-	if err := v.Binds(t.SubTask, t.Review.Pending); err != nil {
-		return fmt.Errorf("the verdict of %s does not bind: %w", r.e.Agent, err)
-	}
-	_, err := r.e.SayAs(ctx, message.CodeReviewer, t.ResultRef.ID, v)
+	_, err := r.e.SayAs(ctx, message.CodeReviewer, r.task.ResultRef.ID, r.complete(v))
 	return err
+}
+
+func (r *review) complete(v message.ReviewVerdict) message.ReviewVerdict {
+	return code.Complete(v, r.task.SubTask, string(r.commit), r.in.Checks, r.task.Review.Pending, r.logged)
 }
 
 func red(checks []message.Verdict) bool {

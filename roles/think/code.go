@@ -61,6 +61,14 @@ type Reviewer interface {
 	Review(context.Context, ReviewInput) (Review, error)
 }
 
+// Panel is a chain of reviewers of whom one is to give the verdict.
+type Panel interface {
+	// InTurn lets ask put the question to the first reviewer that can be asked,
+	// and returns what it returned. An *UnusableError of ask hands the question
+	// on to the next; of the last it is the panel's, so that nobody has judged.
+	InTurn(ctx context.Context, ask func(context.Context, Reviewer) (Review, error)) (Review, error)
+}
+
 // ReviewInput is all a reviewer may read beside the checkout of the commit.
 type ReviewInput struct {
 	Goal        message.GoalID    `json:"goal"`
@@ -78,6 +86,7 @@ type ReviewInput struct {
 	Findings    []CodeFinding     `json:"findings"`
 	Pending     []message.Blocker `json:"pending"` // earlier blockers to speak about
 	Second      bool              `json:"second"`  // a crosscheck of an approval
+	Refused     string            `json:"refused"` // why its last verdict does not bind; empty for the first
 	Values      string            `json:"values"`
 }
 

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,6 +104,31 @@ func Complete(v message.ReviewVerdict, t message.SubTask, commit string, checks 
 		}
 	}
 	return v
+}
+
+// Unbound says what keeps a completed verdict of a reviewer from binding; nil
+// when it binds. It asks more than the board does: whatever became of the
+// checks, a reviewer that was asked speaks of everything it was asked about.
+func Unbound(v message.ReviewVerdict, t message.SubTask, pending []message.Blocker) error {
+	var missing []string
+	for _, b := range pending {
+		if !slices.ContainsFunc(v.PriorFeedback, func(f message.Feedback) bool { return f.What == b.Name() }) {
+			missing = append(missing, fmt.Sprintf("prior_feedback does not say what became of %q", b.Name()))
+		}
+	}
+	for _, c := range t.SuccessCriteria {
+		said := slices.ContainsFunc(v.Checks, func(about message.Verdict) bool { return about.CriterionID == c.ID })
+		if !said && v.Decision == message.Approved {
+			missing = append(missing, fmt.Sprintf("verdicts has none, with evidence, on criterion %q", c.ID))
+		}
+	}
+	if v.Decision == message.Rejected && len(v.Blockers) == 0 {
+		missing = append(missing, "it rejects and names no blocker")
+	}
+	if len(missing) > 0 {
+		return errors.New(strings.Join(missing, "; "))
+	}
+	return v.Binds(t, pending)
 }
 
 // mergeChecks lets what code found stand over what somebody says about the

@@ -18,8 +18,8 @@ type Code struct {
 	Integration string // refs/heads/… of the integration branch
 
 	Coder      think.Coder // the backends may be nil
-	Reviewer   think.Reviewer
-	Crosscheck think.Reviewer
+	Reviewer   think.Panel
+	Crosscheck think.Panel
 
 	// Of the planner: who looks at its plans (nil for nobody), a file as it is on
 	// the integration branch, and whether a spec may be named that is not there.

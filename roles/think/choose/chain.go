@@ -152,6 +152,12 @@ func (x *Executor) Execute(ctx context.Context, in think.ExecuteInput, tools thi
 	return done, x.meter.givenUp(err)
 }
 
+// handOn wraps a failure that hands something on to the next entry and pauses
+// nobody: the entry answered, and its answer is of no use.
+type handOn struct{ error }
+
+func (e *handOn) Unwrap() error { return e.error }
+
 // inTurn lets the first free entry do something whole. An entry that failed
 // for a reason that another would not have hands it on.
 func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entry, metered bool), do func(int) (T, message.Usage, *float64, error)) (T, error) {
@@ -172,6 +178,15 @@ func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entr
 				m.add(e, e.Title(), usage, usd)
 			}
 			return done, nil
+		}
+		var hand *handOn
+		if errors.As(err, &hand) && ctx.Err() == nil {
+			if !metered { // it did answer, and was paid for that
+				m.add(e, e.Title(), usage, usd)
+			}
+			m.Log("%s: %v", e.Name, err)
+			errs = append(errs, err)
+			continue
 		}
 		if !metered {
 			m.failed(e, e.Title(), err)

@@ -2,6 +2,7 @@ package choose
 
 import (
 	"context"
+	"errors"
 
 	"orch/blackboard/message"
 	"orch/roles/think"
@@ -39,20 +40,29 @@ type Reviewing struct {
 	Metered bool
 }
 
-// Reviewer lets the first free entry of a chain judge.
-type Reviewer struct {
+// Reviewers is a chain of reviewers.
+type Reviewers struct {
 	meter *Meter
 	links []Reviewing
 }
 
-// NewReviewer makes the chain's reviewer; links is not empty.
-func NewReviewer(m *Meter, links []Reviewing) *Reviewer { return &Reviewer{m, links} }
+var _ think.Panel = (*Reviewers)(nil)
 
-// Review judges one commit.
-func (r *Reviewer) Review(ctx context.Context, in think.ReviewInput) (think.Review, error) {
+// NewReviewers makes the chain; links is not empty.
+func NewReviewers(m *Meter, links []Reviewing) *Reviewers { return &Reviewers{m, links} }
+
+// InTurn implements think.Panel. A reviewer whose verdict can not be used hands
+// the question on; its account stays as free as it was, because others may need
+// it for other work.
+func (r *Reviewers) InTurn(ctx context.Context, ask func(context.Context, think.Reviewer) (think.Review, error)) (think.Review, error) {
 	return inTurn(ctx, r.meter, len(r.links), func(i int) (Entry, bool) { return r.links[i].Entry, r.links[i].Metered },
 		func(i int) (think.Review, message.Usage, *float64, error) {
-			done, err := r.links[i].Reviewer.Review(ctx, in)
+			done, err := ask(ctx, r.links[i].Reviewer)
+			if useless, ok := errors.AsType[*think.UnusableError](err); ok {
+				named := *useless
+				named.Model = r.links[i].Title()
+				err = &handOn{&named}
+			}
 			return done, done.Usage, done.Cost, err
 		})
 }

@@ -209,14 +209,24 @@ func (m *Meter) givenUp(err error) error {
 // exhausted decides what it means that the last entry of a chain failed. A
 // chain with an account that only has to be waited for is waited for; a wrong
 // key or name is a person's to mend; a server that cannot be reached is a
-// failure of what was tried.
+// failure of what was tried. Where answers were of no use and nothing else may
+// pass by itself, all failures are returned.
 func (m *Meter) exhausted(errs []error) error {
 	last := errs[len(errs)-1]
-	var mend *model.Error
+	var mend, passing *model.Error
+	useless := false
 	for _, err := range errs {
 		var failure *model.Error
+		var hand *handOn
+		if errors.As(err, &hand) {
+			useless = true
+			continue
+		}
 		if !errors.As(err, &failure) {
 			continue
+		}
+		if failure.Passing() {
+			passing = failure
 		}
 		switch failure.Kind {
 		case model.Limit:
@@ -226,6 +236,12 @@ func (m *Meter) exhausted(errs []error) error {
 				mend = failure
 			}
 		}
+	}
+	if useless {
+		if passing != nil {
+			return passing // that one may still give a useful answer
+		}
+		return errors.Join(errs...)
 	}
 	if mend != nil && allMend(errs) {
 		return m.stop(fmt.Errorf("%w: %w", ErrWaits, mend), mend.Error()+"; "+mend.Hint())

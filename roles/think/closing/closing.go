@@ -3,14 +3,13 @@
 // model gave them.
 //
 // It promises that a criterion the answer does not speak of, or passes without
-// evidence, is not met. It never decides whether a verdict binds: that is the
+// evidence, gets no verdict: neither a pass nor a fail that the work would have
+// to answer for. It never decides whether a verdict binds: that is the
 // reviewer's step.
 package closing
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"orch/blackboard/message"
 	"orch/roles/think"
@@ -70,50 +69,26 @@ func (s Review) Into(out think.Review, in think.ReviewInput) think.Review {
 		out.Blockers[i].Line = max(out.Blockers[i].Line, 1) // of the file as a whole
 	}
 	for _, c := range in.Task.SuccessCriteria {
-		if !c.HasCheck() {
-			out.Checks = append(out.Checks, s.of(c))
+		if v, said := s.of(c); said && !c.HasCheck() {
+			out.Checks = append(out.Checks, v)
 		}
 	}
 	return out
 }
 
-// of is what the answer says about one criterion.
-func (s Review) of(c message.Criterion) message.Verdict {
-	v := message.Verdict{CriterionID: c.ID, Criterion: c.Criterion, Mode: c.Mode, Required: c.Required, Verdict: message.Fail,
-		FailureClass: message.Logical, By: message.ByModel, Evidence: "the reviewer gave no verdict on it"}
-	for _, said := range s.Verdicts {
-		if said.ID != c.ID || said.Evidence == "" {
+// of is what the answer says about one criterion. A word without evidence says
+// nothing.
+func (s Review) of(c message.Criterion) (v message.Verdict, said bool) {
+	for _, about := range s.Verdicts {
+		if about.ID != c.ID || about.Evidence == "" {
 			continue
 		}
-		v.Evidence = said.Evidence
-		if said.Pass {
+		v = message.Verdict{CriterionID: c.ID, Criterion: c.Criterion, Mode: c.Mode, Required: c.Required, Verdict: message.Fail,
+			FailureClass: message.Logical, By: message.ByModel, Evidence: about.Evidence}
+		if about.Pass {
 			v.Verdict, v.FailureClass = message.Pass, ""
 		}
+		said = true
 	}
-	return v
-}
-
-// Missing says what an answer leaves out that a binding verdict has to say;
-// empty when it is whole.
-func (s Review) Missing(in think.ReviewInput) string {
-	var missing []string
-	for _, b := range in.Pending {
-		said := false
-		for _, f := range s.Feedback {
-			said = said || f.What == b.Name()
-		}
-		if !said {
-			missing = append(missing, fmt.Sprintf("prior_feedback does not say what became of %q", b.Name()))
-		}
-	}
-	for _, c := range in.Task.SuccessCriteria {
-		said := c.HasCheck()
-		for _, v := range s.Verdicts {
-			said = said || v.ID == c.ID
-		}
-		if !said && s.Decision == message.Approved {
-			missing = append(missing, fmt.Sprintf("verdicts has none on criterion %q", c.ID))
-		}
-	}
-	return strings.Join(missing, "; ")
+	return v, said
 }

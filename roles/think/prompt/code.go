@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orch/blackboard/message"
@@ -102,13 +103,14 @@ func ForReviewer(in think.ReviewInput) (Prompt, error) {
 		{Section: Inputs, Label: "In scope", Text: t.Scope},
 		{Section: Inputs, Label: "Tests", Text: tests(t)},
 		{Section: Inputs, Label: "What you judge", Text: commit},
-		{Section: Inputs, Label: "Criteria no check decides: give a verdict on each by its id", Text: undecided(t)},
+		{Section: Inputs, Label: "Criteria no check decides: give a verdict on each by its id", Text: undecided(t, in.Checks)},
 		{Inputs, nonEmpty("The spec as it is now: "+t.SpecRef, "The spec"), in.Spec, true},
 		{Inputs, "Checks that were run", verdicts(in.Checks), true},
 		{Inputs, "Found by code in the change: accept by file:line what the task itself demands", findings(in.Findings), true},
 		{Inputs, "What the coder says", in.Notes, true},
 		{Inputs, "The change", in.Diff, true},
 		{Feedback, "Blockers of earlier reviews: say of each what became of it, by exactly this name", names(in.Pending), true},
+		{Feedback, "Your verdict on this was given back, because it does not bind; give a whole one", in.Refused, true},
 	}
 	return Compose(CodeReviewer, in.Values, in, parts...)
 }
@@ -121,10 +123,23 @@ func seen(dir string) string {
 	return "You are in a checkout of it."
 }
 
-func undecided(t message.SubTask) string {
+// undecided are the criteria that a reviewer is asked about. One whose words a
+// check decides is asked about for what the check does not show, so that nothing
+// is both decided and open.
+func undecided(t message.SubTask, run []message.Verdict) string {
 	var lines []string
 	for _, c := range t.SuccessCriteria {
-		if !c.HasCheck() {
+		switch {
+		case c.HasCheck():
+		case slices.ContainsFunc(run, func(v message.Verdict) bool {
+			return v.CriterionID != c.ID && oneLine(v.Criterion) == oneLine(c.Criterion)
+		}):
+			line := c.ID + ": the change itself brings about what the check of the same words shows"
+			if !t.ExemptFromTests {
+				line += ", and tests that would fail without it show it too"
+			}
+			lines = append(lines, line)
+		default:
 			lines = append(lines, c.ID+": "+c.Criterion)
 		}
 	}

@@ -358,3 +358,21 @@ func TestBrokenPagesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A criterion whose words a check decided is not open as well: what is asked is
+// what the check does not show.
+func TestACriterionIsNotBothDecidedAndOpen(t *testing.T) {
+	in := reviewInput()
+	in.Task.SuccessCriteria = []message.Criterion{
+		{ID: "done_when.check", Criterion: "`go test ./api` passes", Check: json.RawMessage(`{"run":{"command":"go test ./api"}}`)},
+		{ID: "done_when", Criterion: "`go test ./api` passes"}, {ID: "c2", Criterion: "the first wait is one second"}}
+	in.Checks = []message.Verdict{{CriterionID: "done_when.check", Verdict: message.Pass, Criterion: "`go test ./api` passes", Evidence: "exit 0"}}
+	p, err := ForReviewer(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := show(p)
+	if n := strings.Count(text, "`go test ./api` passes"); n != 1 || !strings.Contains(text, "- done_when: the change itself") || !strings.Contains(text, "- c2: the first wait") {
+		t.Errorf("it is named %d times:\n%s", n, text)
+	}
+}

@@ -15,8 +15,8 @@ var _ think.Reviewer = (*Thinker)(nil)
 
 // Review implements think.Reviewer. A plain model sees what it is shown and
 // nothing else, so what does not fit into one question is not reviewed: the
-// change goes back to be made smaller. An answer that leaves out what a binding
-// verdict has to say is sent back once.
+// change goes back to be made smaller. It is asked once: whoever demands a
+// verdict that binds gives back what does not, with the reason in in.Refused.
 func (t *Thinker) Review(ctx context.Context, in think.ReviewInput) (think.Review, error) {
 	in.Dir = "" // it can not look there
 	p, err := prompt.ForReviewer(in)
@@ -29,12 +29,15 @@ func (t *Thinker) Review(ctx context.Context, in think.ReviewInput) (think.Revie
 		}
 	}
 	c := t.talk(p)
-	said, err := object(ctx, c, func(v *closing.Review) error {
-		if missing := v.Missing(in); missing != "" {
-			return errors.New(missing)
+	r, err := c.ask(ctx)
+	var said closing.Review
+	if none := noAnswer(err); none != nil {
+		err = c.unusable(r, errors.New(none.Detail))
+	} else if err == nil {
+		if said, err = read[closing.Review](p, r, nil); err != nil {
+			err = c.unusable(r, err)
 		}
-		return nil
-	})
+	}
 	if err != nil {
 		return think.Review{Usage: c.usage}, err
 	}
