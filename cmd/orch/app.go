@@ -43,6 +43,8 @@ type app struct {
 	unsafeFS bool
 
 	tried *confine.Machine // what this machine has to confine with, once it was tried
+
+	guards guards
 }
 
 // exitError carries an exit code out of a command. A nil cause prints nothing.

@@ -73,12 +73,9 @@ func (a *app) auditOptions() journal.Options { return journal.Options{UnsafeFS: 
 // auditSettings are the person's. A configuration that can not be read, or that
 // nobody trusts, does not silence the auditor: then the defaults hold.
 func (a *app) auditSettings(ctx context.Context, root string) config.Audit {
-	err := checkTrust(ctx, root)
+	cfg, err := a.trustedConfig(ctx, root)
 	if err == nil {
-		var cfg config.Config
-		if cfg, err = a.config(root); err == nil {
-			return cfg.Audit
-		}
+		return cfg.Audit
 	}
 	a.warn(fmt.Errorf("audit with the default settings: %w", err))
 	return config.Default().Audit

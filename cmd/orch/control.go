@@ -13,7 +13,6 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/run/supervisor"
-	"orch/roles/run/trust"
 )
 
 // newBrake makes one of the commands by which a person stops work.
@@ -183,45 +182,4 @@ func (a *app) lift(ctx context.Context, args []string, task bool, reason string)
 	}
 	a.keepEscalation(ctx, b)
 	return a.report(map[string]any{"version": 1, "unblocked": what}, "%s may go on; `orch run --continue` if nothing runs", what)
-}
-
-func newTrust(a *app) *cobra.Command {
-	var list bool
-	c := &cobra.Command{
-		Use: "trust", Short: "trust the configuration, hooks and playbooks that came with this repository", Args: cobra.NoArgs,
-		Long: `Trust exactly the present content of .orch/config.yaml, hooks, playbooks and
-values.md where git tracks them. A later change needs trust again.`,
-		Example: "  orch trust --list\n  orch trust",
-		RunE: func(c *cobra.Command, _ []string) error {
-			root, err := a.root()
-			if err != nil {
-				return err
-			}
-			dir, err := trust.StateDir()
-			if err != nil {
-				return err
-			}
-			var files []trust.File
-			if list {
-				files, err = trust.Foreign(c.Context(), root)
-			} else {
-				files, err = trust.Open(dir).Add(c.Context(), root)
-			}
-			if err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"version": 1, "files": append([]trust.File{}, files...)})
-			}
-			for _, f := range files {
-				fmt.Fprintf(a.out, "%s  %s\n", f.Hash[:12], f.Path)
-			}
-			if len(files) == 0 {
-				fmt.Fprintln(a.out, "nothing here came with the repository")
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&list, "list", false, "show what would be trusted, and change nothing")
-	return c
 }

@@ -60,7 +60,7 @@ func (a *app) examine(ctx context.Context) []finding {
 			return []finding{{"directory", "problem", err.Error()}}
 		}
 	}
-	found := []finding{examineFS(root), examineBoard(hasBoard, root), examineTrust(ctx, root)}
+	found := []finding{examineFS(root), examineBoard(hasBoard, root), a.examineTrust(ctx, root)}
 	cfg, err := a.config(root)
 	if err != nil {
 		return append(found, finding{"configuration", "problem", err.Error()})
@@ -90,8 +90,8 @@ func examineBoard(has bool, root string) finding {
 	return finding{"board", "ok", filepath.Join(root, blackboard.DirName)}
 }
 
-func examineTrust(ctx context.Context, root string) finding {
-	if err := checkTrust(ctx, root); err != nil {
+func (a *app) examineTrust(ctx context.Context, root string) finding {
+	if err := a.checkTrust(ctx, root); err != nil {
 		return finding{"trust", "problem", err.Error() + " — orch trust"}
 	}
 	return finding{"trust", "ok", "nothing untrusted can run"}

@@ -53,10 +53,7 @@ func (a *app) integrate(ctx context.Context, once, attached bool) error {
 	if err != nil {
 		return err
 	}
-	if err := checkTrust(ctx, root); err != nil {
-		return err
-	}
-	cfg, err := a.config(root)
+	cfg, err := a.trustedConfig(ctx, root)
 	if err != nil {
 		return err
 	}

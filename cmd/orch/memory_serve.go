@@ -45,7 +45,7 @@ func (a *app) serveMemory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkTrust(ctx, root); err != nil {
+	if err := a.checkTrust(ctx, root); err != nil {
 		return err
 	}
 	release, err := holdResident(ctx, root, message.Memory)
@@ -69,7 +69,7 @@ func (a *app) serveMemory(ctx context.Context) error {
 
 // memoryResident puts a memory together. Who calls it holds the resident's lock.
 func (a *app) memoryResident(root string, now func() time.Time) (*memory.Resident, func(), error) {
-	cfg, err := a.config(root)
+	cfg, err := a.trustedConfig(context.Background(), root) // git on this machine is asked, at most
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +118,7 @@ func (a *app) dreamNow(ctx context.Context, phases []string, asOf string) (dream
 	if err != nil {
 		return dreamReport{}, err
 	}
-	if err := checkTrust(ctx, root); err != nil {
+	if err := a.checkTrust(ctx, root); err != nil {
 		return dreamReport{}, err
 	}
 	if asOf != "" && memoryServed(root) {

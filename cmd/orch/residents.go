@@ -44,10 +44,7 @@ func (a *app) ggs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkTrust(ctx, root); err != nil {
-		return err
-	}
-	cfg, err := a.config(root)
+	cfg, err := a.trustedConfig(ctx, root)
 	if err != nil {
 		return err
 	}

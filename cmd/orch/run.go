@@ -16,7 +16,6 @@ import (
 	"orch/roles/act/tool/gate"
 	"orch/roles/loop"
 	"orch/roles/run/config"
-	"orch/roles/run/trust"
 )
 
 // runFlags are what a person may say about one run.
@@ -73,10 +72,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkTrust(ctx, root); err != nil {
-		return err
-	}
-	cfg, err := a.config(root)
+	cfg, err := a.trustedConfig(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -175,14 +171,6 @@ func (a *app) projectRoot(mustExist bool) (string, error) {
 		return root, err
 	}
 	return filepath.Abs(a.dir)
-}
-
-func checkTrust(ctx context.Context, root string) error {
-	dir, err := trust.StateDir()
-	if err != nil {
-		return err
-	}
-	return trust.Open(dir).Check(ctx, root)
 }
 
 // enter puts a new goal on the board, or finds the one to go on with.

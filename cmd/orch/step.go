@@ -25,6 +25,7 @@ import (
 	"orch/roles/planner"
 	"orch/roles/run/step"
 	"orch/roles/run/supervisor"
+	"orch/roles/run/trust"
 	"orch/roles/think"
 	"orch/roles/think/model"
 )
@@ -154,9 +155,12 @@ func (a *app) adopt(ctx context.Context, b *blackboard.Board, c *supervisor.Clai
 
 // act does the activation and says what it consumed.
 func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c supervisor.Claim) (supervisor.Report, error) {
-	cfg, err := a.config(root)
-	if err != nil {
+	if _, err := a.guardFor(root, os.Getenv(trustedEnv)); err != nil {
 		return supervisor.Report{}, err
+	}
+	cfg, err := a.trustedConfig(ctx, root)
+	if err != nil {
+		return mended(supervisor.Report{Detail: err.Error()}, err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -165,7 +169,10 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 		return supervisor.Report{Detail: err.Error()}, err
 	}
 	defer env.close()
-	err = acts[c.Activation.Key.Role](ctx, env.Env)
+	err = a.checkTrust(ctx, root) // playbooks and values were read since
+	if err == nil {
+		err = acts[c.Activation.Key.Role](ctx, env.Env)
+	}
 	if stopped := env.meter.Stopped(); stopped != nil && err != nil {
 		err = fmt.Errorf("%w: %w", step.ErrWaits, stopped)
 	}
@@ -173,9 +180,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 		err = fmt.Errorf("%w: %w", step.ErrKilled, failed)
 	}
 	r := supervisor.Report{Spent: env.meter.Spent(), Needs: env.meter.Needs()}
-	if needs := mendFirst(err); needs != "" {
-		r.Needs, err = cmp.Or(r.Needs, needs), fmt.Errorf("%w: %w", step.ErrWaits, err)
-	}
+	r, err = mended(r, err)
 	r.Usage, r.Cost = env.meter.Total()
 	if err != nil {
 		r.Detail = err.Error()
@@ -188,11 +193,21 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	return r, err
 }
 
+// mended lets a step wait that a person must help first.
+func mended(r supervisor.Report, err error) (supervisor.Report, error) {
+	if needs := mendFirst(err); needs != "" {
+		r.Needs, err = cmp.Or(r.Needs, needs), fmt.Errorf("%w: %w", step.ErrWaits, err)
+	}
+	return r, err
+}
+
 // mendFirst is what a person must mend before a step that ended so is worth
 // starting again; empty for other ends.
 func mendFirst(err error) string {
 	rewound, lost := errors.AsType[*workspace.RewoundError](err)
 	gone, missing := errors.AsType[*workspace.NotReadyError](err)
+	untrusted, pulled := errors.AsType[*trust.UntrustedError](err)
+	odd, came := errors.AsType[*trust.OddError](err)
 	open, unjudged := errors.AsType[*think.NotJudgedError](err)
 	switch {
 	case unjudged:
@@ -201,6 +216,10 @@ func mendFirst(err error) string {
 		return rewound.Error() + ". " + rewound.Hint()
 	case missing:
 		return gone.Error() + ". " + gone.Hint()
+	case pulled:
+		return untrusted.Error() + ". " + untrusted.Hint() + ", then: orch resume"
+	case came:
+		return odd.Error() + ". " + odd.Hint() + ", then: orch resume"
 	}
 	return ""
 }

@@ -24,10 +24,7 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 	if err != nil {
 		return err
 	}
-	if err := checkTrust(ctx, root); err != nil {
-		return err
-	}
-	cfg, err := a.config(root)
+	cfg, err := a.trustedConfig(ctx, root)
 	if err != nil {
 		return err
 	}

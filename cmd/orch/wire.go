@@ -115,6 +115,11 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	if err != nil {
 		return nil, err
 	}
+	guard, err := a.guardFor(s.Root(), "")
+	if err != nil {
+		return nil, err
+	}
+	tells = append(tells, trustedEnv+"="+guard.Seen())
 	policy := loop.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
 	policy.Terminal = interactive
@@ -141,8 +146,8 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Residents: []supervisor.Resident{resident("ggs", message.GGS, "ggs", "--attached"),
 			resident("memory", message.Memory, "memory", "serve", "--attached"), resident("auditor", message.Auditor, "auditor", "--attached")},
 		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
-		Hooks:  a.hooks(s.Board, cfg),
-		Warn:   a.warn,
+		Hooks:  a.hooks(s.Board, cfg), Trusted: guard.Check,
+		Warn: a.warn,
 		Tend: func(ctx context.Context) time.Time {
 			return s.tend(ctx, s.keeper.Offer).Again
 		},
@@ -154,7 +159,8 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 
 // hooks are the executables a person put beside the board.
 func (a *app) hooks(b *blackboard.Board, cfg config.Config) supervisor.Hooks {
-	return supervisor.Hooks{Dir: filepath.Join(b.Dir(), blackboard.HooksDir), Root: b.Root(), LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn}
+	return supervisor.Hooks{Dir: filepath.Join(b.Dir(), blackboard.HooksDir), Root: b.Root(), LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn,
+		Trusted: func(ctx context.Context) error { return a.checkTrust(ctx, b.Root()) }}
 }
 
 // withCode adds to a supervisor what a coding goal needs: worktrees, the

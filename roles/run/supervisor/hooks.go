@@ -27,6 +27,9 @@ type Hooks struct {
 	Root    string
 	LimitMS int64
 	Env     []string
+	// Trusted says why what is there now must not run; nil when nobody is asked.
+	// It is asked at each start, because a pull may change a hook at any time.
+	Trusted func(context.Context) error
 	Warn    func(error)
 }
 
@@ -60,6 +63,9 @@ func (h Hooks) Run(ctx context.Context, m Moment, payload any) {
 	}
 	if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
 		err = errors.New("it is not executable")
+	}
+	if err == nil && h.Trusted != nil {
+		err = h.Trusted(ctx)
 	}
 	if err == nil {
 		err = h.run(ctx, path, m, payload)

@@ -45,7 +45,10 @@ type Supervisor struct {
 	Residents []Resident
 	Brakes    BrakeFiles
 	Hooks     Hooks
-	Warn      func(error) // what went wrong without stopping the run
+	// Trusted says why what takes part must not be acted by now; nil when nobody
+	// is asked. It is asked before steps are started.
+	Trusted func(context.Context) error
+	Warn    func(error) // what went wrong without stopping the run
 	// Tend is called after each look at the board, to keep the view fresh; it
 	// says when to call again, or the zero time.
 	Tend func(context.Context) time.Time
@@ -184,6 +187,12 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 	}
 	if t.ending, err = s.stays(ctx, t.ending); err != nil {
 		return t, err
+	}
+	if len(due) > 0 {
+		if held, err := s.untrusted(ctx, due[0]); held || err != nil {
+			t.busy = true
+			return t, err
+		}
 	}
 	for _, a := range due {
 		if len(s.live) >= s.Config.Limits.Jobs {

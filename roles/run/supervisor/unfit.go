@@ -34,8 +34,35 @@ func unfit(err error) error {
 
 // unfit stops the goal until a person has looked. What runs goes on to its end.
 func (s *Supervisor) unfit(ctx context.Context, a loop.Activation, why *UnfitError) error {
+	return s.suspend(ctx, a, "no-place-to-work", why)
+}
+
+// untrusted stops the goal if what takes part is no longer what the person
+// trusted.
+func (s *Supervisor) untrusted(ctx context.Context, a loop.Activation) (held bool, err error) {
+	if s.Trusted == nil {
+		return false, nil
+	}
+	why := s.Trusted(ctx)
+	switch {
+	case why == nil:
+		return false, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	}
+	no := &UnfitError{What: why.Error()}
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](why); ok {
+		no.Do = h.Hint() + ", then: orch resume"
+	}
+	return true, s.suspend(ctx, a, "untrusted", no)
+}
+
+func (s *Supervisor) suspend(ctx context.Context, a loop.Activation, name string, why *UnfitError) error {
 	_, err := s.Board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: a.Goal, Subject: string(a.Goal), Cause: a.Key.Cause,
-		Body: message.CheckpointReached{Name: "no-place-to-work", Reason: fmt.Sprintf("%s can not begin on %s: %s. %s", a.Key.Role, a.Key.Subject, why.What, why.Do)}})
+		Body: message.CheckpointReached{Name: name, Reason: fmt.Sprintf("%s can not begin on %s: %s. %s", a.Key.Role, a.Key.Subject, why.What, why.Do)}})
 	if err != nil && !Refused(err) {
 		return fmt.Errorf("say why %s can not begin on %s: %w", a.Key.Role, a.Key.Subject, err)
 	}

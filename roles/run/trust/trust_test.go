@@ -63,3 +63,16 @@ func TestClonedFilesRunOnlyAfterTrustOfExactlyThem(t *testing.T) {
 		t.Fatalf("after a change: %v", err)
 	}
 }
+
+// A relative state directory could lie in the project.
+func TestARelativeStateDirectoryIsIgnored(t *testing.T) {
+	t.Setenv("HOME", "/home/somebody")
+	t.Setenv("XDG_STATE_HOME", "state")
+	if dir, err := StateDir(); err != nil || dir != filepath.Join("/home/somebody", ".local", "state") {
+		t.Errorf("%s, %v", dir, err)
+	}
+	t.Setenv("XDG_STATE_HOME", "/elsewhere")
+	if dir, err := StateDir(); err != nil || dir != "/elsewhere" {
+		t.Errorf("%s, %v", dir, err)
+	}
+}

@@ -34,7 +34,7 @@ func (t *Thinker) Review(ctx context.Context, in think.ReviewInput) (think.Revie
 	if none := noAnswer(err); none != nil {
 		err = c.unusable(r, errors.New(none.Detail))
 	} else if err == nil {
-		if said, err = read[closing.Review](p, r, nil); err != nil {
+		if said, err = read[closing.Review](c, r, nil); err != nil {
 			err = c.unusable(r, err)
 		}
 	}
