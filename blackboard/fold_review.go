@@ -77,7 +77,7 @@ func (x *tx) reviewVerdict(b message.ReviewVerdict) error {
 	if err := b.Binds(t.SubTask, r.Pending); err != nil {
 		return x.refuse("%v", err)
 	}
-	t.Review.Verdict, t.OutcomeRef = &b, x.ref
+	t.Review.Verdict, t.Review.JudgedBy, t.OutcomeRef = &b, x.m.Agent, x.ref
 	t.Review.Reviewer, t.Review.Lease = "", message.Lease{}
 	t.Review.Pending = b.Left(r.Pending)
 	if b.Decision == message.Approved {

@@ -96,6 +96,7 @@ type Review struct {
 	Iterations   int                    `json:"iterations"`          // of the present holder: submissions and handoffs
 	Pending      []message.Blocker      `json:"pending,omitempty"`   // blockers of the present holder's work not yet seen resolved
 	Verdict      *message.ReviewVerdict `json:"verdict,omitempty"`
+	JudgedBy     message.AgentID        `json:"judged_by,omitempty"` // who gave the verdict
 	FailedBy     []message.AgentID      `json:"failed_by,omitempty"` // who got blocked on it
 	Questions    []string               `json:"questions,omitempty"` // of the last block
 	Attempted    []string               `json:"attempted,omitempty"` // before the last block
@@ -106,6 +107,14 @@ type Review struct {
 	IntegrationN int                    `json:"integration_failures,omitempty"`
 
 	Integration *message.IntegrationFailed `json:"integration,omitempty"` // the last failure
+}
+
+// Judged is the verdict on the commit that is submitted now; nil without one.
+func (r Review) Judged() *message.ReviewVerdict {
+	if r.Verdict == nil || r.Verdict.ReviewCommit != r.Commit {
+		return nil
+	}
+	return r.Verdict
 }
 
 // GoalStatus is what the log says of a goal; whether a process works on it is derived elsewhere.

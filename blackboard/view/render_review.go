@@ -39,6 +39,10 @@ func (r *Renderer) review(e *emitter, t blackboard.Task) {
 	e.num(6, "iterations", int64(v.Iterations))
 	e.num(6, "review_cycles_current", int64(v.Cycles))
 	e.num(6, "review_cycles_total", int64(v.CyclesTotal))
+	if judged := v.Judged(); judged != nil {
+		e.str(6, "decision", judged.Decision)
+		e.optStr(6, "judged_by", string(v.JudgedBy))
+	}
 	e.optList(6, "failed_by", agents(v.FailedBy))
 	e.optNum(6, "integration_failures", int64(v.IntegrationN))
 	e.optStr(6, "merged_as", v.MergedAs)
@@ -73,9 +77,16 @@ func sameReview(a, b *blackboard.Task) bool {
 	x, y := a.Review, b.Review
 	return x.Commit == y.Commit && x.Reviewer == y.Reviewer && x.Lease.ExpiresAt.Equal(y.Lease.ExpiresAt) && x.Iterations == y.Iterations &&
 		x.Cycles == y.Cycles && x.CyclesTotal == y.CyclesTotal && x.IntegrationN == y.IntegrationN && x.MergedAs == y.MergedAs &&
-		slices.Equal(x.FailedBy, y.FailedBy) && slices.Equal(x.Pending, y.Pending) && slices.Equal(x.Questions, y.Questions) &&
+		x.JudgedBy == y.JudgedBy && sameVerdict(x.Judged(), y.Judged()) && slices.Equal(x.FailedBy, y.FailedBy) && slices.Equal(x.Pending, y.Pending) && slices.Equal(x.Questions, y.Questions) &&
 		slices.Equal(x.Attempted, y.Attempted) && (x.Handoff == nil) == (y.Handoff == nil) &&
 		(x.Handoff == nil || x.Handoff.NextAction == y.Handoff.NextAction) && a.Rescopes == b.Rescopes && a.For == b.For && slices.Equal(a.Gates, b.Gates)
+}
+
+func sameVerdict(a, b *message.ReviewVerdict) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Decision == b.Decision && slices.Equal(a.Checks, b.Checks)
 }
 
 // direction shows how a goal's plan was changed on the way, and what was found

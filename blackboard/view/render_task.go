@@ -277,6 +277,9 @@ func (r *Renderer) judged(e *emitter, t blackboard.Task) {
 			r.text(e, 4, "failure_reason", *t.Outcome.FailureReason)
 		}
 	}
+	if judged := t.Review.Judged(); judged != nil {
+		verdicts = judged.Checks
+	}
 	if len(t.SuccessCriteria) > 0 {
 		e.open(4, "criteria")
 		r.criteria(e, 6, t.SuccessCriteria, verdicts)

@@ -325,3 +325,39 @@ func TestDiff(t *testing.T) {
 		t.Errorf("the diff shows checksums:\n%s", diff)
 	}
 }
+
+// What a reviewer said of a coder's commit is on the board with who said it; of
+// a commit that was submitted since nothing was said yet.
+func TestTheVerdictOnACommitIsOnTheBoard(t *testing.T) {
+	task := plainTask("C-1", blackboard.Approved)
+	task.For, task.Fence, task.Agent, task.Goal = message.Coder, 1, "coder-1", "g"
+	task.SuccessCriteria = []message.Criterion{{ID: "c", Criterion: "it builds", Required: true}}
+	task.Review = blackboard.Review{Commit: "abc", JudgedBy: "code-reviewer-2", Verdict: &message.ReviewVerdict{ReviewCommit: "abc", Decision: message.Approved,
+		Checks: []message.Verdict{{CriterionID: "c", Criterion: "it builds", Required: true, Verdict: message.Pass, Evidence: "exit 0", By: message.ByCode}}}}
+	again := task
+	again.Review.Commit = "def"
+	e := &emitter{}
+	r := &Renderer{}
+	r.task(e, task)
+	for _, want := range []string{"decision: approved\n", "judged_by: code-reviewer-2\n", "exit 0"} {
+		if !strings.Contains(string(e.b), want) {
+			t.Errorf("no %q in\n%s", want, e.b)
+		}
+	}
+	if strings.Contains(string(e.b), unseen) {
+		t.Errorf("it is said to be %s:\n%s", unseen, e.b)
+	}
+	e = &emitter{}
+	r.task(e, again)
+	if text := string(e.b); strings.Contains(text, "judged_by") || !strings.Contains(text, unseen) {
+		t.Errorf("a new commit has the verdict of the old one:\n%s", text)
+	}
+	if sameToTheEye(&task, &again) {
+		t.Error("both look the same")
+	}
+	other := task
+	other.Review.JudgedBy = "code-reviewer-1"
+	if sameToTheEye(&task, &other) {
+		t.Error("who judged is not looked at")
+	}
+}

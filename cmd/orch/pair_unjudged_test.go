@@ -36,6 +36,8 @@ func TestAReviewerThatAnswersGarbageHoldsUpOneTask(t *testing.T) {
 			if asked != 1 || len(p.messages("Blocked")) > 0 {
 				t.Errorf("%d reviews, blocked %v", asked, p.messages("Blocked"))
 			}
+			p.orch("task", "show", now["first"].ID).want(t, 0, "spec      spec.md", "done when", "commit ", "review    not judged yet")
+			p.orch("task", "show", now["second"].ID).want(t, 0, "review    approved by code-reviewer-", "merge     merged as ")
 			p.script("code-reviewer/first.sh", "echo approve\n")
 			if len(goOn) > 0 {
 				p.orch(goOn...).want(t, 0)

@@ -137,16 +137,52 @@ func (a *app) printTask(t blackboard.Task) error {
 	for _, n := range t.HumanNotes {
 		line("note", n)
 	}
+	line("spec", t.SpecRef)
+	line("done when", t.DoneWhen)
+	line("scope", t.Scope)
 	for _, c := range t.SuccessCriteria {
 		line("criterion", c.Criterion)
 	}
+	verdicts := printReview(t.Review, line)
 	if t.Outcome != nil {
-		for _, l := range d.verdicts(t.Outcome.CriteriaVerdicts) {
-			fmt.Fprintln(a.out, l)
-		}
+		verdicts = t.Outcome.CriteriaVerdicts
+	}
+	for _, l := range d.verdicts(verdicts) {
+		fmt.Fprintln(a.out, l)
 	}
 	_, err := fmt.Fprintf(a.out, "  next      orch why %s\n", short(string(t.ID)))
 	return err
+}
+
+// printReview says where the review of a coder's work stands, and returns the
+// verdicts on what is submitted now.
+func printReview(r blackboard.Review, line func(name, text string)) (verdicts []message.Verdict) {
+	line("commit", r.Commit)
+	line("coder says", oneLine(r.Notes, 200))
+	if r.Reviewer != "" {
+		line("reviewing", string(r.Reviewer))
+	}
+	judged := r.Judged()
+	switch {
+	case judged != nil:
+		line("review", judged.Decision+" by "+string(r.JudgedBy))
+		verdicts = judged.Checks
+		for _, name := range judged.Accepted {
+			line("accepted", name)
+		}
+	case r.Commit != "":
+		line("review", "not judged yet")
+	}
+	for _, b := range r.Pending {
+		line("open", b.Name())
+	}
+	if f := r.Integration; f != nil && r.MergedAs == "" {
+		line("merge", "failed: "+oneLine(strings.TrimSpace(f.Command+" "+strings.Join(f.Conflict, ", ")), 200))
+	}
+	if r.MergedAs != "" {
+		line("merge", "merged as "+r.MergedAs)
+	}
+	return verdicts
 }
 
 func newTaskDone(a *app) *cobra.Command {
