@@ -170,6 +170,9 @@ func (x *tx) toolStarted(b message.ToolStarted) error {
 		return x.refuse("call %s has not ended", t.OpenCall.Call)
 	}
 	t.OpenCall, t.OpenFence = &b, t.Fence
+	if t.FirstCall.Seq == 0 {
+		t.FirstCall = x.ref
+	}
 	return nil
 }
 
@@ -214,6 +217,11 @@ func (x *tx) executionResult(b message.ExecutionResult) error {
 		return x.refuse("call %s has not ended", t.OpenCall.Call)
 	}
 	t.OpenCall, t.OpenFence = nil, 0
+	if b.CutOff {
+		t.CutOffs++
+	} else {
+		t.FirstCall = Ref{}
+	}
 	t.Attempt, t.Result, t.ResultRef = b.Attempt, &b, x.ref
 	return x.move(t, ReadyForReview)
 }
@@ -224,6 +232,7 @@ func (x *tx) taskFinished(b message.TaskFinished) error {
 		return err
 	}
 	t.Attempt++
+	t.FirstCall = Ref{}
 	t.Output, t.ResultRef = b.Output, x.ref
 	t.Result = &message.ExecutionResult{SubtaskID: t.ID, Attempt: t.Attempt, Status: message.Completed, Output: b.Output, ToolCalls: []string{}, Calls: []message.CallID{}}
 	return x.move(t, ReadyForReview)

@@ -69,6 +69,8 @@ type Task struct {
 	FailedCalls []message.FailedCall      `json:"failed_calls,omitempty"`
 	OpenCall    *message.ToolStarted      `json:"open_call,omitempty"`  // started, end unknown
 	OpenFence   message.Fence             `json:"open_fence,omitempty"` // the claim the open call was made under
+	FirstCall   Ref                       `json:"first_call,omitzero"`  // start of the first call of the attempt that goes on; zero before it
+	CutOffs     int                       `json:"cut_offs,omitempty"`   // attempts that were cut off in a call
 	Outcome     *message.SubTaskOutcome   `json:"outcome,omitempty"`
 	OutcomeRef  Ref                       `json:"outcome_ref,omitzero"`
 

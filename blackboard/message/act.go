@@ -72,6 +72,7 @@ type ExecutionResult struct {
 	Class      FailureClass `json:"class,omitempty"` // of an attempt that failed before any criterion could be judged
 	Reason     string       `json:"reason,omitempty"`
 	MustNot    string       `json:"must_not,omitempty"` // what it did that its plan must not: nothing of the attempt counts
+	CutOff     bool         `json:"cut_off,omitempty"`  // a try died in a call whose effect is unknown: the next attempt goes on behind what is on record
 }
 
 // Validate refuses a status that is neither completed nor failed.

@@ -69,7 +69,7 @@ func decide(t blackboard.Task, g blackboard.Goal, verdicts []message.Verdict, ad
 		return outcome(t, verdicts, message.Failed, "no criterion says when it is done")
 	case t.Result.Infeasible != "":
 		return outcome(t, verdicts, message.Failed, "infeasible: "+t.Result.Infeasible)
-	case t.Corrections >= corrections:
+	case t.Corrections-min(t.CutOffs, corrections) >= corrections: // an attempt that was cut off says nothing of the work
 		return outcome(t, verdicts, message.Failed, fmt.Sprintf("%s: %s", failed.Criterion, failed.Evidence))
 	}
 	what := advice[failed.CriterionID]

@@ -3,8 +3,9 @@
 //
 // It promises that every effect is in the log on both sides, that what it
 // reports as evidence is what the tools returned, that "infeasible" comes with
-// evidence or not at all, and that an attempt whose tool was cut off by a crash
-// is not silently repeated unless that is harmless.
+// evidence or not at all, and that an attempt which was cut off by a crash goes
+// on behind what is on record as done: no call is repeated unless that is
+// harmless.
 //
 // It never judges its own result, never retries by itself, and never plans.
 package executor
@@ -12,9 +13,11 @@ package executor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"orch/blackboard"
+	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/loop"
 	"orch/roles/run/step"
@@ -34,12 +37,21 @@ func Run(ctx context.Context, e *step.Env) error {
 		return step.ErrMoved
 	}
 	a := attempt{e: e, task: t, goal: g, number: t.Attempt + 1}
-	if doubt := a.doubt(); doubt != "" {
-		return a.report(ctx, think.Execution{Status: message.Failed, Class: message.Environmental, Reason: doubt}, nil)
+	tools := e.Tools(t.SubTask, loop.ConstraintsOf(g), a.workspaceChanged(ctx))
+	if err := tools.Read(t); err != nil {
+		if _, lost := errors.AsType[*journal.MissingError](err); !lost {
+			return err
+		}
+		reason := fmt.Sprintf("an earlier try of this attempt was cut off, and what it did can not be told, so nothing was done again: %v", err)
+		return a.report(ctx, think.Execution{Status: message.Failed, Class: message.Environmental, Reason: reason}, nil)
+	}
+	if doubt := a.doubt(tools.Resume()); doubt != "" {
+		r := a.result(think.Execution{Status: message.Failed, Class: message.Environmental, Reason: doubt}, tools.Calls())
+		r.CutOff = true
+		return e.SayResult(ctx, t.Claim.ID, r)
 	}
 	working, stop := e.Work(ctx)
 	defer stop()
-	tools := e.Tools(t.SubTask, loop.ConstraintsOf(g), a.workspaceChanged(ctx))
 	if err := e.NoteBefore(working, t, g); step.Late(err) || step.Late(context.Cause(working)) {
 		return a.broken(ctx, working, tools, err)
 	} else if err != nil {
@@ -64,13 +76,17 @@ type attempt struct {
 // doubt is about a call whose process died between its start and its end. A
 // harmless one may be run again; of any other nobody knows whether it took
 // effect, so the attempt says so instead of doing it twice.
-func (a *attempt) doubt() string {
+func (a *attempt) doubt(done []think.Done) string {
 	open := a.task.OpenCall
 	if open == nil || open.Idempotent {
 		return ""
 	}
 	call := step.CallLine(message.ToolCall{Tool: open.Tool, Input: open.Input, Tail: "its end is unknown"})
-	return call + ": an earlier try died while this ran. Whether it took effect is unknown, so it was not run again."
+	call += ": an earlier try died while this ran. Whether it took effect is unknown, so it was not run again."
+	if before := think.Effects(done); before != "" {
+		call += " Done before it: " + before
+	}
+	return call
 }
 
 // workspaceChanged tells whether anything of this plan may have changed the
@@ -95,6 +111,7 @@ func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (think.Ex
 	if err != nil {
 		return think.Execution{}, err
 	}
+	in.Done = tools.Resume()
 	done, err := a.e.Executor.Execute(ctx, in, tools)
 	if fatal := tools.Fatal(); fatal != nil {
 		return done, fatal // whatever the backend made of it
@@ -105,7 +122,7 @@ func (a *attempt) execute(ctx context.Context, tools *step.Journalled) (think.Ex
 // Input is all a backend may read for the next attempt at a task.
 func Input(ctx context.Context, e *step.Env, task blackboard.Task, goal blackboard.Goal) (think.ExecuteInput, error) {
 	in := think.ExecuteInput{
-		Goal: goal.ID, Task: task.SubTask, Attempt: task.Attempt + 1, Workspace: e.Workspace, Values: e.Values,
+		Goal: goal.ID, Task: task.SubTask, Attempt: task.Attempt + 1, CutOffs: task.CutOffs, Workspace: e.Workspace, Values: e.Values,
 		Correction: task.Correction, Inputs: map[string]string{}, MustNot: loop.ConstraintsOf(goal).ForSlot(task.Slot),
 	}
 	if goal.Spec != nil {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"orch/blackboard/message"
 )
@@ -51,13 +52,63 @@ type Executor interface {
 type ExecuteInput struct {
 	Goal       message.GoalID            `json:"goal"`
 	Task       message.SubTask           `json:"task"`
-	Attempt    int                       `json:"attempt"` // from 1
+	Attempt    int                       `json:"attempt"`            // from 1
+	CutOffs    int                       `json:"cut_offs,omitempty"` // attempts before it that were cut off: they speak against nothing
 	Correction *message.CorrectionSignal `json:"correction"`
 	Inputs     map[string]string         `json:"inputs"` // outputs of lower sequences by slot
 	Spec       message.TaskSpec          `json:"spec"`
 	Workspace  string                    `json:"workspace"`
 	Values     string                    `json:"values"`
 	MustNot    []Ban                     `json:"must_not,omitempty"` // what binds in the slot of the task
+	Done       []Done                    `json:"done,omitempty"`     // calls on record that the attempt goes on behind, oldest first
+}
+
+// Done is a call on record: of a try or an attempt that was cut off, or made by
+// another backend. A backend goes on behind it.
+type Done struct {
+	Tool       string          `json:"tool"`
+	Input      json.RawMessage `json:"input"` // as the log has it: secrets redacted, a very long one named by its hash
+	Idempotent bool            `json:"idempotent"`
+	Exit       int             `json:"exit"`
+	Output     string          `json:"output"` // cut for reading
+	// Doubt tells that nobody knows whether it took effect: it never ended.
+	Doubt bool `json:"doubt,omitempty"`
+	// Seen are the calls that an agent program was seen to make during this one.
+	Seen []string `json:"seen,omitempty"`
+
+	Class message.FailureClass `json:"class,omitempty"`
+	Kind  string               `json:"kind,omitempty"`
+
+	Whole string `json:"-"` // of the last call: all of its output that is kept
+}
+
+// Name is the call as a person would write it: a shell command as typed.
+func (d Done) Name() string {
+	var input struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(d.Input, &input) == nil && input.Command != "" {
+		return "`" + input.Command + "`"
+	}
+	return d.Tool + " " + string(d.Input)
+}
+
+// Effects names the calls that can not be made again without harm, the last
+// ones if they are many; empty if there are none.
+func Effects(done []Done) string {
+	const most, each = 10, 200
+	var names []string
+	for _, d := range done {
+		if name := []rune(d.Name()); !d.Idempotent && !d.Doubt {
+			names = append(names, string(name[:min(len(name), each)]))
+		}
+	}
+	return strings.Join(names[max(0, len(names)-most):], "; ")
+}
+
+// Result is the recorded result as the call itself gave it.
+func (d Done) Result() ToolResult {
+	return ToolResult{Exit: d.Exit, Output: d.Output, Class: d.Class, Kind: d.Kind}
 }
 
 // Tools is the gated, journalled tool layer an executor acts through.
@@ -73,6 +124,18 @@ type Tools interface {
 type DeclaredTools interface {
 	Tools
 	DoIdempotent(ctx context.Context, tool string, input json.RawMessage) (ToolResult, error)
+}
+
+// Recorder is a tool layer that knows the calls which are on record for the
+// attempt, so that none is made twice because a process died or a backend failed.
+type Recorder interface {
+	Tools
+	// Resume lists the calls on record, oldest first, for a backend that begins.
+	Resume() []Done
+	// Recall returns the record of a call that Resume listed, that ended, and that
+	// is the same as this one. It gives each record once, and none any more after a new call
+	// had an effect: from then on the same call is another one.
+	Recall(tool string, input json.RawMessage) (Done, bool)
 }
 
 // Actor is a tool layer for a backend that acts by itself, such as an agent

@@ -31,6 +31,7 @@ type Journalled struct {
 	changed  bool       // something may have changed the workspace since the failures the bans are about
 	refused  map[message.Pair]bool
 	calls    []message.ToolCall
+	record   record // of the calls that had an end
 	observed int
 }
 
@@ -221,9 +222,7 @@ func (j *Journalled) end(ctx context.Context, s message.ToolStarted, r tool.Resu
 	if _, err := j.env.Say(ctx, c); err != nil {
 		return c, err
 	}
-	j.mu.Lock()
-	j.calls = append(j.calls, c)
-	j.mu.Unlock()
+	j.note(c, s.Idempotent, string(r.Output))
 	j.env.Heart.Beat(fmt.Sprintf("ended %s with %d", s.Approach, r.Exit))
 	return c, nil
 }

@@ -146,6 +146,9 @@ func NewExecutor(m *Meter, links []Acting) *Executor { return &Executor{m, links
 func (x *Executor) Execute(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 	done, err := inTurn(ctx, x.meter, len(x.links), func(i int) (Entry, bool) { return x.links[i].Entry, x.links[i].Metered },
 		func(i int) (think.Execution, message.Usage, *float64, error) {
+			if record, ok := tools.(think.Recorder); ok && i > 0 {
+				in.Done = record.Resume() // what the entries before it did, too
+			}
 			done, err := x.links[i].Executor.Execute(ctx, in, tools)
 			return done, done.Usage, done.Cost, err
 		})

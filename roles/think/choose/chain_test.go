@@ -206,10 +206,12 @@ type actor struct {
 	done think.Execution
 	err  error
 	ran  int
+	in   think.ExecuteInput
 }
 
-func (a *actor) Execute(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {
+func (a *actor) Execute(_ context.Context, in think.ExecuteInput, _ think.Tools) (think.Execution, error) {
 	a.ran++
+	a.in = in
 	return a.done, a.err
 }
 
@@ -251,6 +253,24 @@ func TestAMeteredExecutorHandsOn(t *testing.T) {
 	x := NewExecutor(w.Meter, []Acting{{Entry: entry("a"), Executor: first, Metered: true}, {Entry: entry("b"), Executor: second}})
 	if done, err := x.Execute(w.ctx, think.ExecuteInput{}, nil); done.Output != "b" || err != nil || w.Stopped() != nil {
 		t.Errorf("%+v %v", done, err)
+	}
+}
+
+// record is a tool layer that has one call on record.
+type record struct{ think.Recorder }
+
+func (record) Resume() []think.Done { return []think.Done{{Tool: "shell", Output: "paid"}} }
+
+// Who takes over goes on behind what the one before it did.
+func TestAnExecutorThatTakesOverIsToldWhatWasDone(t *testing.T) {
+	w := newBench(t, nil, nil)
+	first, second := &actor{err: fails(model.Limit)}, &actor{}
+	x := NewExecutor(w.Meter, []Acting{{Entry: entry("a"), Executor: first}, {Entry: entry("b"), Executor: second}})
+	if _, err := x.Execute(w.ctx, think.ExecuteInput{}, record{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(first.in.Done) != 0 || len(second.in.Done) != 1 || second.in.Done[0].Output != "paid" {
+		t.Errorf("the first was told %+v, the second %+v", first.in.Done, second.in.Done)
 	}
 }
 

@@ -1,9 +1,12 @@
 package playbook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,11 +29,13 @@ func (b *Backend) Execute(ctx context.Context, in think.ExecuteInput, tools thin
 	if a.Dir != "" {
 		facts = facts.Sub(a.Dir)
 	}
-	if ok, why := a.When.Holds(facts, a.values()); !ok {
+	// What began goes on: what it has done may be why the facts are others now.
+	began := len(in.Done) > 0
+	if ok, why := a.When.Holds(facts, a.values()); !ok && !began {
 		return think.Execution{Status: message.Failed, Class: message.Environmental,
 			Infeasible: fmt.Sprintf("%s does not apply any more: %s", a.Approach, why), Reason: why}, nil
 	}
-	n := max(in.Attempt, 1) - 1
+	n := max(in.Attempt-in.CutOffs, 1) - 1
 	if n >= len(a.Variants) {
 		if in.Correction == nil || in.Correction.FailureClass != message.Environmental {
 			return exhausted(a, in.Correction), nil
@@ -39,12 +44,12 @@ func (b *Backend) Execute(ctx context.Context, in think.ExecuteInput, tools thin
 		// since: that says nothing against the last variant.
 		n = len(a.Variants) - 1
 	}
-	if a.WaitMS > 0 && n == 0 {
+	if a.WaitMS > 0 && n == 0 && !began {
 		if err := b.opt.Sleep(ctx, time.Duration(a.WaitMS)*time.Millisecond); err != nil {
 			return think.Execution{}, fmt.Errorf("wait before %s: %w", a.Approach, err)
 		}
 	}
-	return runSteps(ctx, a, a.Variants[n], tools)
+	return runSteps(ctx, a, a.Variants[n], tools, ended(in.Done))
 }
 
 // exhausted is the honest end of an approach that has no other parameters: to
@@ -58,14 +63,22 @@ func exhausted(a Action, c *message.CorrectionSignal) think.Execution {
 		Infeasible: fmt.Sprintf("%s on %s has no further variant: %s", a.Approach, a.Target, evidence)}
 }
 
-func runSteps(ctx context.Context, a Action, v ActionVariant, tools think.Tools) (think.Execution, error) {
+// runSteps runs the steps behind those that are done. The order of steps is
+// fixed, so the calls on record are the first ones of them.
+func runSteps(ctx context.Context, a Action, v ActionVariant, tools think.Tools, done []think.Done) (think.Execution, error) {
+	if len(done) > len(v.Steps) {
+		return otherSteps(a, "their end", done), nil
+	}
 	var outputs, ran []string
 	picked := ""
-	for _, s := range v.Steps {
+	for i, s := range v.Steps {
 		if err := ctx.Err(); err != nil {
 			return think.Execution{}, err
 		}
-		res, err := call(ctx, tools, s)
+		res, err := behind(ctx, tools, s, i < len(done))
+		if errors.Is(err, errOtherSteps) {
+			return otherSteps(a, what(s), done), nil
+		}
 		if err != nil {
 			return think.Execution{}, fmt.Errorf("%s of %s: %w", s.Name, a.Approach, err)
 		}
@@ -88,6 +101,33 @@ func runSteps(ctx context.Context, a Action, v ActionVariant, tools think.Tools)
 		picked = "ran " + strings.Join(ran, ", then ") // a silent success says at least what it was
 	}
 	return think.Execution{Status: message.Completed, Output: tail(picked)}, nil
+}
+
+// ended leaves out the calls in doubt. What became of them was for the checks to
+// see, and they see work to do.
+func ended(done []think.Done) []think.Done {
+	return slices.DeleteFunc(slices.Clone(done), func(d think.Done) bool { return d.Doubt })
+}
+
+var errOtherSteps = errors.New("the record does not fit the steps")
+
+// behind takes a step that is done from the record and makes any other.
+func behind(ctx context.Context, tools think.Tools, s ActionStep, isDone bool) (think.ToolResult, error) {
+	if !isDone {
+		return call(ctx, tools, s)
+	}
+	if record, ok := tools.(think.Recorder); ok {
+		if done, known := record.Recall(s.Tool, s.Input); known {
+			return done.Result(), nil
+		}
+	}
+	return think.ToolResult{}, errOtherSteps
+}
+
+// otherSteps ends an attempt that can not tell where to go on.
+func otherSteps(a Action, where string, done []think.Done) think.Execution {
+	return think.Execution{Status: message.Failed, Class: message.Environmental, Reason: fmt.Sprintf(
+		"%s was cut off, and what is on record does not fit its steps at %s, so nothing was made again. Done before: %s", a.Approach, where, cmp.Or(think.Effects(done), "nothing with an effect"))}
 }
 
 // call passes on what the playbook's author declares: that a step may be run

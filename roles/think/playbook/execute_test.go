@@ -212,10 +212,61 @@ func TestWhatThePlaybookDeclaresIdempotentIsDeclaredToTheTools(t *testing.T) {
 		{Name: "once", Tool: "shell", Input: json.RawMessage(`{"command":"once"}`)},
 		{Name: "often", Tool: "shell", Input: json.RawMessage(`{"command":"often"}`), Idempotent: true},
 	}}
-	if _, err := runSteps(context.Background(), Action{Approach: "a"}, steps, tools); err != nil {
+	if _, err := runSteps(context.Background(), Action{Approach: "a"}, steps, tools, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{`{"command":"often"}`}; !slices.Equal(tools.declared, want) {
 		t.Fatalf("declared %q, want %q", tools.declared, want)
+	}
+}
+
+// recorded has calls on record.
+type recorded struct {
+	scripted
+	done []think.Done
+}
+
+func (r *recorded) Resume() []think.Done { return r.done }
+
+func (r *recorded) Recall(tool string, input json.RawMessage) (think.Done, bool) {
+	for _, d := range r.done {
+		if d.Tool == tool && string(d.Input) == string(input) {
+			return d, true
+		}
+	}
+	return think.Done{}, false
+}
+
+// What is on record but is not what the steps begin with is no reason to make
+// any of it again.
+func TestARecordThatDoesNotFitTheStepsIsNamed(t *testing.T) {
+	step := func(command string) ActionStep {
+		return ActionStep{Name: command, Tool: "shell", Input: json.RawMessage(`{"command":"` + command + `"}`)}
+	}
+	done := func(commands ...string) (all []think.Done) {
+		for _, command := range commands {
+			all = append(all, think.Done{Tool: "shell", Input: step(command).Input})
+		}
+		return all
+	}
+	v := ActionVariant{Steps: []ActionStep{step("pay 1"), step("pay 2")}}
+	for name, c := range map[string]struct {
+		done []think.Done
+		ran  int
+		fits bool
+	}{
+		"fits":         {done("pay 1"), 1, true},
+		"all done":     {done("pay 1", "pay 2"), 0, true},
+		"another call": {done("pay 9"), 0, false},
+		"more calls":   {done("pay 1", "pay 2", "pay 3"), 0, false},
+	} {
+		tools := &recorded{scripted: scripted{answers: make([]think.ToolResult, 2)}, done: c.done}
+		got, err := runSteps(context.Background(), Action{Approach: "a"}, v, tools, c.done)
+		if err != nil || len(tools.inputs) != c.ran || (got.Status == message.Completed) != c.fits {
+			t.Errorf("%s: ran %v, %+v, %v", name, tools.inputs, got, err)
+		}
+		if !c.fits && (got.Class != message.Environmental || !strings.Contains(got.Reason, "pay")) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }

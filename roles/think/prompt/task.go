@@ -24,6 +24,11 @@ func ForExecutor(in think.ExecuteInput) (Prompt, error) {
 		parts = append(parts, Part{Inputs, "Output of " + slot, in.Inputs[slot], true})
 	}
 	parts = append(parts, mustNot(in.MustNot))
+	if len(in.Done) > 0 {
+		parts = append(parts,
+			Part{Section: Inputs, Label: "Done already", Text: think.GoOn},
+			Part{Inputs, "Calls with their results, oldest first", think.Told(in.Done), true})
+	}
 	if c := in.Correction; c != nil {
 		parts = append(parts,
 			Part{Section: Feedback, Label: fmt.Sprintf("Attempt %d failed; this is attempt %d", c.AttemptNumber, in.Attempt), Text: "Criterion not met: " + c.FailedCriterion},

@@ -39,7 +39,7 @@ func (t *Thinker) Execute(ctx context.Context, in think.ExecuteInput, tools thin
 	if err != nil {
 		return think.Execution{}, err
 	}
-	l := &talking{talk: t.talk(p), in: in, tools: tools, seen: map[string]bool{}}
+	l := &talking{talk: t.talk(p), in: in, tools: tools, seen: map[string]bool{}, calls: len(in.Done)}
 	l.req.Schema = nil // the report has a form, the turns before it do not
 	l.req.Tools = modelTools(t.o.Tools)
 	done, err := l.run(ctx)
@@ -121,7 +121,7 @@ func (l *talking) act(ctx context.Context, r model.Response, calls []model.Call,
 			continue
 		}
 		input := inputOf(call.Name, call.Input)
-		got, err := l.tools.Do(ctx, call.Name, input)
+		got, err := think.Once(ctx, l.tools, call.Name, input)
 		if err != nil {
 			return fmt.Errorf("call %s: %w", call.Name, err)
 		}

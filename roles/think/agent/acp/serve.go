@@ -76,7 +76,7 @@ func (r *run) tool1(ctx context.Context, name string, input map[string]any) (thi
 	}
 	r.terminals.one.Lock()
 	defer r.terminals.one.Unlock()
-	res, err := r.task.Tools.Do(ctx, name, raw)
+	res, err := think.Once(ctx, r.task.Tools, name, raw)
 	switch {
 	case err != nil:
 		return res, protocol.NewInternalError(map[string]any{"error": err.Error()})
@@ -128,7 +128,7 @@ func (r *run) start(line, dir string) string {
 		t.one.Lock()
 		defer t.one.Unlock()
 		if err == nil {
-			one.res, err = r.task.Tools.Do(r.ctx, "shell", raw)
+			one.res, err = think.Once(r.ctx, r.task.Tools, "shell", raw)
 		}
 		one.err = err
 	}()
