@@ -1,6 +1,7 @@
 package blackboard
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -211,12 +212,19 @@ func (x *tx) registered(b message.Registered) error {
 	if role != b.Role {
 		return x.refuse("agent %s can not act as %s", b.Agent, b.Role)
 	}
-	if old := x.agents.peek(string(b.Agent)); old != nil && old.Process != b.Process && old.Lease.ExpiresAt.After(x.m.TS) {
+	if old := x.agents.edit(string(b.Agent)); old != nil && old.Process == b.Process {
+		old.Lease = b.Lease // renewed
+		return nil
+	} else if old != nil && old.Lease.ExpiresAt.After(x.m.TS) {
 		return &AgentLiveError{Agent: b.Agent, Process: old.Process}
 	}
-	a := &Agent{ID: b.Agent, Role: b.Role, Status: message.AgentStarting, Terminal: b.Terminal, Process: b.Process, Lease: b.Lease, Since: x.ref}
+	status := cmp.Or(b.Status, message.AgentStarting)
+	if !slices.Contains(agentStates, status) {
+		return x.refuse("status %q is not one of %v", status, agentStates)
+	}
+	a := &Agent{ID: b.Agent, Role: b.Role, Status: status, Terminal: b.Terminal, Process: b.Process, Lease: b.Lease, Since: x.ref}
 	for _, key := range x.s.tasks.scan("task.holder", string(b.Agent)+sep) {
-		if t := x.tasks.edit(key); t != nil {
+		if t := x.tasks.edit(key); t != nil && !t.ByHand {
 			t.Step = b.Process
 			a.CurrentTask = t.ID
 		}

@@ -107,7 +107,8 @@ func (x *tx) claimed(b message.Claimed) error {
 	}
 	t.Agent, t.Fence, t.Lease, t.Claim = b.Agent, b.Fence, b.Lease, x.ref
 	t.Step, t.Work, t.Base = message.Process{}, b.Worktree, b.BaseCommit
-	if a, ok := x.s.Agent(b.Agent); ok {
+	t.ByHand = x.m.From != message.Supervisor
+	if a, ok := x.s.Agent(b.Agent); ok && !t.ByHand {
 		t.Step = a.Process
 	}
 	return x.move(t, Claimed)
@@ -119,7 +120,7 @@ func (x *tx) unclaim(id message.TaskID, agent message.AgentID, fence message.Fen
 	if err != nil {
 		return nil, err
 	}
-	t.Step, t.Lease = message.Process{}, message.Lease{}
+	t.Step, t.Lease, t.ByHand = message.Process{}, message.Lease{}, false
 	return t, x.move(t, t.From)
 }
 

@@ -56,6 +56,7 @@ type Task struct {
 	Claim   Ref             `json:"claim,omitzero"`     // the Claimed message
 	From    Status          `json:"from,omitempty"`     // what it was claimed from, and goes back to
 	Step    message.Process `json:"step,omitzero"`      // process that registered under the claim, zero before
+	ByHand  bool            `json:"by_hand,omitempty"`  // claimed by nobody's step: no process holds it, only its lease
 	Work    string          `json:"worktree,omitempty"` // workspace of the claim
 	Base    string          `json:"base_commit,omitempty"`
 	Expired int             `json:"expired"` // claims lost by lapse

@@ -3,16 +3,18 @@ package journal
 import (
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
 
 // WriteFileAtomic replaces path by data so that, whatever happens, path holds
 // either all of the old content or all of data; when it returns nil, data is
-// durable. The directory must exist. A crash may leave path + ".tmp" behind,
-// which the next call overwrites; two calls for one path must not overlap.
+// durable. The directory must exist. Calls for one path may overlap, in this
+// process and others: the last one wins. A crash may leave a file behind whose
+// name is path, a dot, what tells writers apart, and ".tmp".
 func WriteFileAtomic(fsys FS, path string, data []byte, perm fs.FileMode) error {
-	temp := path + ".tmp"
+	temp := fmt.Sprintf("%s.%d-%x.tmp", path, os.Getpid(), rand.Uint32())
 	if err := writeSynced(fsys, temp, data, perm); err != nil {
 		_ = fsys.Remove(temp) // the error that matters is the first
 		return storageError("replace a file", path, err)

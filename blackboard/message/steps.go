@@ -148,7 +148,8 @@ type Registered struct {
 	Role     Role    `json:"role"`
 	Terminal string  `json:"terminal"`
 	Process  Process `json:"process"`
-	Lease    Lease   `json:"lease"`
+	Lease    Lease   `json:"lease"`            // renewed by the same process with another Registered
+	Status   string  `json:"status,omitempty"` // one of the agent states; STARTING if empty
 }
 
 // AgentStatus moves an agent between its states.

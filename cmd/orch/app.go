@@ -86,9 +86,14 @@ func usagef(hint, format string, args ...any) error {
 }
 
 // Main runs one command line and returns the exit code.
-func Main(args []string, in io.Reader, out, errw io.Writer) int {
+func Main(args []string, in io.Reader, out, errw io.Writer) (code int) {
 	out, errw = tamed(out), tamed(errw)
 	a := &app{in: in, out: out, err: errw}
+	defer func() {
+		if cause := recover(); cause != nil {
+			code = a.crashed(cause)
+		}
+	}()
 	ctx, list := context.Background(), needed(args)
 	if len(list) > 1 || list[0].signals() {
 		var stop context.CancelFunc
@@ -151,10 +156,11 @@ func (a *app) root() (string, error) {
 // session is an open board together with the view it keeps fresh.
 type session struct {
 	*blackboard.Board
-	keeper *view.Keeper
-	agent  message.AgentID
-	warn   func(error)
-	unsure bool // an edit of the view waits, because it may not be a person's
+	keeper     *view.Keeper
+	agent      message.AgentID
+	warn       func(error)
+	registered func() // ends the renewal of its registration; nil without one
+	unsure     bool   // an edit of the view waits, because it may not be a person's
 }
 
 // Close leaves the view as fresh as the log, unless another process is about to.

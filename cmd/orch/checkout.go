@@ -17,6 +17,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/roles/act/confine"
 	"orch/roles/act/workspace"
 	"orch/roles/run/config"
 	"orch/roles/run/supervisor"
@@ -36,9 +37,38 @@ type checkoutGuard struct {
 	project *codeProject
 	board   *blackboard.Board
 	goal    message.GoalID
+	apart   bool // no step can change the checkout, so a change is the person's own
 
 	mu   sync.Mutex
 	last workspace.Fingerprint
+}
+
+// keptApart tells whether the steps of a coding goal are confined so that none
+// can change the person's checkout or its repository: they write to workspaces
+// of their own, and the configuration opens nothing else to them.
+func (a *app) keptApart(ctx context.Context, cfg config.Config, repo workspace.Repo) (bool, error) {
+	if cfg.Confine == confineOff {
+		return false, nil
+	}
+	layers, err := a.layers(ctx)
+	if err != nil || !layers.Any() {
+		return false, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	for _, open := range (&keeper{home: home}).paths(repo.Dir, cfg.ConfineWrite) {
+		if real, err := filepath.EvalSymlinks(open); err == nil {
+			open = real
+		}
+		for _, place := range repo.Places() {
+			if confine.Within(open, place) || confine.Within(place, open) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // newCheckoutGuard begins with what is there now; but while a coder's step of
@@ -76,7 +106,18 @@ func (a *app) guardOf(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil || p == nil {
 		return nil, err
 	}
-	return newCheckoutGuard(ctx, p, b, c.Activation.Goal, c.Activation.Key)
+	return a.checkoutGuard(ctx, cfg, p, b, c.Activation.Goal, c.Activation.Key)
+}
+
+// checkoutGuard is the guard of a goal whose steps are confined as the
+// configuration and the machine let them be.
+func (a *app) checkoutGuard(ctx context.Context, cfg config.Config, p *codeProject, b *blackboard.Board, goal message.GoalID, own blackboard.ActivationKey) (*checkoutGuard, error) {
+	g, err := newCheckoutGuard(ctx, p, b, goal, own)
+	if err != nil {
+		return nil, err
+	}
+	g.apart, err = a.keptApart(ctx, cfg, p.repo)
+	return g, err
 }
 
 // knownCheckout is what an earlier guard of the goal wrote down; nil if none did.
@@ -171,8 +212,9 @@ func (g *checkoutGuard) keep(f workspace.Fingerprint) error {
 	return nil
 }
 
-// look compares the checkout with what it was. A difference stops the goal at
-// a checkpoint; once it is said, what is there now is what is expected, so that
+// look compares the checkout with what it was. A difference that a step could
+// have made, or that is in what the goal merges into, stops the goal at a
+// checkpoint; once it is said, what is there now is what is expected, so that
 // orch resume goes on from there.
 func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 	g.mu.Lock()
@@ -187,8 +229,11 @@ func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 		g.last.Refs[g.project.ref] = now.Refs[g.project.ref] // whoever was to merge has asked already
 	}
 	drift := g.last.Drift(now)
-	if len(drift) == 0 {
+	switch {
+	case len(drift) == 0:
 		return nil
+	case g.apart && now.Refs[g.project.ref] == g.last.Refs[g.project.ref]:
+		return g.keep(now) // of no step: to commit in one's own checkout is a person's right
 	}
 	k := c.Activation.Key
 	atWork, err := g.atWork(ctx, "worked on", blackboard.Activation{ActivationKey: k, Agent: c.Agent})

@@ -9,6 +9,7 @@ import (
 	"orch/roles/act/workspace"
 	"orch/roles/act/workspace/workspacetest"
 	"orch/roles/loop"
+	"orch/roles/run/config"
 	"orch/roles/run/supervisor"
 )
 
@@ -160,7 +161,11 @@ func TestWhatHoldsAMergeBackIsSaid(t *testing.T) {
 		}
 	}
 	expect("", "")
-	b.holder = supervisor.Self()
+	me, err := supervisor.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.holder = me
 	reviewer := b.begins("code-reviewer-7", "t")
 	expect("code-reviewer-7", "once it has ended: orch integrate --once")
 	b.holder = message.Process{}
@@ -170,4 +175,59 @@ func TestWhatHoldsAMergeBackIsSaid(t *testing.T) {
 	expect("code-reviewer-7", "once it has ended: orch integrate --once")
 	b.ends(reviewer)
 	expect("", "")
+}
+
+// Where no step can reach the person's checkout, the person may commit there
+// while a run goes on; but what the goal merges into is asked about all the same.
+func TestACommitOfOnesOwnStopsNothing(t *testing.T) {
+	t.Parallel()
+	for _, apart := range []bool{true, false} {
+		b := newWatchedBench(t)
+		b.guard.apart = apart
+		c := b.begins("coder-7", "t")
+		b.Git("commit", "--allow-empty", "-m", "mine")
+		b.Git("tag", "mine")
+		for range 2 { // what is there is known then
+			if err := b.guard.look(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if why := b.stopped(); (why == "") != apart {
+			t.Errorf("apart %v: it says %q", apart, why)
+		}
+		if !apart {
+			continue
+		}
+		b.Ahead("theirs", "x\n")
+		if err := b.guard.look(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if why := b.stopped(); !strings.Contains(why, "ref") {
+			t.Errorf("somebody moved what the goal merges into: it says %q", why)
+		}
+	}
+}
+
+// Steps are kept apart from the checkout by a sandbox that nobody opened.
+func TestStepsAreKeptApartUnlessTheConfigurationOpensTheCheckout(t *testing.T) {
+	b := newWatchedBench(t)
+	repo := b.guard.project.repo
+	for name, c := range map[string]struct {
+		layers string
+		cfg    config.Config
+		want   bool
+	}{
+		"a sandbox":         {"namespace", config.Config{}, true},
+		"no sandbox":        {"none", config.Config{}, false},
+		"turned off":        {"namespace", config.Config{Confine: confineOff}, false},
+		"something else":    {"namespace", config.Config{ConfineWrite: []string{"/opt/cache"}}, true},
+		"its git directory": {"namespace", config.Config{ConfineWrite: []string{".git"}}, false},
+		"what it lies in":   {"namespace", config.Config{ConfineWrite: []string{"/"}}, false},
+	} {
+		t.Setenv(layersEnv, c.layers)
+		got, err := (&app{}).keptApart(t.Context(), c.cfg, repo)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
 }

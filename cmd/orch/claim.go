@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/loop"
 	"orch/roles/run/supervisor"
 )
 
@@ -41,6 +42,9 @@ func (a *app) claim(ctx context.Context, as string, args []string, lease time.Du
 		return err
 	}
 	defer b.Close()
+	if err := a.lapse(ctx, b); err != nil {
+		return err
+	}
 	var got blackboard.Task
 	m, err := b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 		t, err := wanted(st, args)
@@ -59,6 +63,35 @@ func (a *app) claim(ctx context.Context, as string, args []string, lease time.Du
 	}
 	return a.report(map[string]any{"version": 1, "task": got.ID, "fence": m.Fence, "agent": id.Agent, "intent": got.Intent, "seq": m.Seq},
 		"%s claimed %s (fence %d): %s", id.Agent, got.ID, m.Fence, oneLine(got.Intent, 80))
+}
+
+// lapse takes back what is claimed and no longer held, as every claimer does.
+// Nothing is claimed on most boards, and then nothing is opened for it.
+func (a *app) lapse(ctx context.Context, s *session) error {
+	held := false
+	err := s.View(ctx, func(st *blackboard.State) error {
+		for range st.Tasks(blackboard.Claimed) {
+			held = true
+			break
+		}
+		return nil
+	})
+	if err != nil || !held {
+		return err
+	}
+	cfg, err := a.config(s.Root())
+	if err != nil {
+		return err
+	}
+	b, err := blackboard.Open(s.Root(), a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	clock := supervisor.SystemClock{}
+	st := &supervisor.Starter{Board: b, Clock: clock, Policy: loop.PolicyOf(cfg)}
+	st.Policy.Boot, _ = clock.Awake()
+	return st.Lapse(ctx, supervisor.Look)
 }
 
 // wanted is the named task, or the first claimable one.

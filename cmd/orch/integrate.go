@@ -99,10 +99,9 @@ func (a *app) integrate(ctx context.Context, once, attached bool) error {
 // heldBack says which approved work waits for the end of a step, and what to
 // do about that; nil if none does.
 func heldBack(ctx context.Context, b *blackboard.Board) (held, err error) {
-	alive := (&supervisor.Processes{}).Alive
 	err = b.View(ctx, func(s *blackboard.State) error {
 		for _, step := range loop.MergeHeldBy(s) {
-			lost := !loop.Attended(s, step, alive)
+			lost := loop.Attended(s, step, supervisor.Look) == process.Dead
 			if held != nil && !lost {
 				continue
 			}

@@ -25,6 +25,7 @@ func (a *app) supervise(ctx context.Context, root string, cfg config.Config, goa
 	}
 	defer b.Close()
 	defer func() {
+		b.registered()
 		if err := deregister(b.Board, b.agent, "the run ended"); err != nil {
 			a.warn(err)
 		}
@@ -76,6 +77,7 @@ func (a *app) follow(b *session, s *screen, g blackboard.Goal, head uint64) func
 	done := make(chan error, 1)
 	more := make(chan struct{}, 1) // there after something was shown, until it is looked at
 	go func() {
+		defer a.catch()
 		defer close(more)
 		done <- a.show(ctx, b, s, g, head, more)
 	}()

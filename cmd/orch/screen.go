@@ -31,6 +31,7 @@ type screen struct {
 	seen    uint64 // the messages up to here were shown
 	later   []later
 	stop    chan struct{}
+	catch   func() // deferred by what runs beside the command; nil: nothing
 	stopped sync.WaitGroup
 }
 
@@ -48,7 +49,7 @@ type activity struct {
 
 func newScreen(a *app) *screen {
 	return &screen{out: a.out, tty: terminal(a.out) && !a.asJSON, asJSON: a.asJSON,
-		show: newDisplay(painting(a.out)), running: map[string]activity{}, stop: make(chan struct{})}
+		show: newDisplay(painting(a.out)), running: map[string]activity{}, stop: make(chan struct{}), catch: a.catch}
 }
 
 // start shows until close that there is work: on a terminal it animates the
@@ -62,6 +63,9 @@ func (s *screen) start() {
 		every = 120 * time.Millisecond
 	}
 	s.stopped.Go(func() {
+		if s.catch != nil {
+			defer s.catch()
+		}
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {

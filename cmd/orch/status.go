@@ -12,6 +12,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/act/process"
+	"orch/roles/run/supervisor"
 )
 
 func newStatus(a *app) *cobra.Command {
@@ -118,8 +119,7 @@ func stepOf(st *blackboard.State, act blackboard.Activation) (stepRow, bool) {
 	if agent, ok := st.Agent(act.Agent); ok {
 		p = agent.Process
 	}
-	runs := process.Alive(process.Identity{PID: p.PID, StartTicks: uint64(p.Start), BootID: p.Boot})
-	return stepRow{act.Agent, act.Role, act.Subject, act.Goal, p.PID, act.Started.TS}, runs
+	return stepRow{act.Agent, act.Role, act.Subject, act.Goal, p.PID, act.Started.TS}, supervisor.Look(p) != process.Dead
 }
 
 func (a *app) printStatus(s statusReport) error {

@@ -118,9 +118,11 @@ func (a *app) spawnedStep(ctx context.Context, role message.Role, f stepFlags) e
 	defer b.Close()
 	key := blackboard.ActivationKey{Role: role, Subject: f.subject, Cause: message.ID(f.cause)}
 	c := supervisor.Claim{Activation: loop.Activation{Key: key}, Agent: agent, Fence: message.Fence(fence), Marker: os.Getenv("ORCH_MARKER")}
-	if err := a.adopt(ctx, b, &c); err != nil {
+	me, err := a.adopt(ctx, b, &c)
+	if err != nil {
 		return err
 	}
+	defer a.stayRegistered(b, c.Activation.Goal, me)()
 	report, err := a.act(ctx, b, root, c)
 	if perr := writeLine(a.out, report); perr != nil {
 		return errors.Join(err, perr)
@@ -133,9 +135,17 @@ func stepIdentity(agent message.AgentID, role message.Role) blackboard.Identity 
 }
 
 // adopt registers the step and checks that the claim it was spawned for is its own.
-func (a *app) adopt(ctx context.Context, b *blackboard.Board, c *supervisor.Claim) error {
+func (a *app) adopt(ctx context.Context, b *blackboard.Board, c *supervisor.Claim) (message.Registered, error) {
 	key := c.Activation.Key
-	_, err := b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+	status := message.AgentWorking
+	if key.Role == message.CodeReviewer || key.Role == message.AgentValidator || key.Role == message.MetaValidator {
+		status = message.AgentReviewing
+	}
+	me, err := registration(c.Agent, key.Role, status)
+	if err != nil {
+		return message.Registered{}, err
+	}
+	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
 		live, ok := st.Activation(key)
 		if !ok || !live.Live() || live.Agent != c.Agent {
 			return message.Message{}, usagef("orch run starts steps; by hand: orch step "+string(key.Role),
@@ -145,12 +155,9 @@ func (a *app) adopt(ctx context.Context, b *blackboard.Board, c *supervisor.Clai
 			return message.Message{}, usagef("each living step needs an id of its own", "agent %s is registered already", c.Agent)
 		}
 		c.Activation.Goal, c.Marker = live.Goal, live.Marker
-		return message.Message{To: message.All, Goal: live.Goal, Subject: string(c.Agent), Body: message.Registered{
-			Agent: c.Agent, Role: key.Role, Terminal: terminalName(), Process: supervisor.Self(),
-			Lease: supervisor.NewLease(supervisor.SystemClock{}, supervisorLease.Milliseconds()),
-		}}, nil
+		return message.Message{To: message.All, Goal: live.Goal, Subject: string(c.Agent), Body: me}, nil
 	})
-	return err
+	return me, err
 }
 
 // act does the activation and says what it consumed.

@@ -38,9 +38,11 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 		return err
 	}
 	defer b.Close()
-	if err := a.adopt(ctx, b.Board, &c); err != nil {
+	me, err := a.adopt(ctx, b.Board, &c)
+	if err != nil {
 		return err
 	}
+	defer a.stayRegistered(b.Board, c.Activation.Goal, me)()
 	guard, err := a.guardOf(ctx, b.Board, cfg, c)
 	if err != nil {
 		return err
@@ -85,8 +87,12 @@ func (a *app) pick(ctx context.Context, root string, cfg config.Config, role mes
 	policy.Thinks = thinksOf(cfg)
 	policy.MemoryResident = memoryServed(root)
 	policy.Boot, _ = supervisor.SystemClock{}.Awake()
+	holder, err := supervisor.Self()
+	if err != nil {
+		return supervisor.Claim{}, nil, errors.Join(err, b.Close())
+	}
 	st := &supervisor.Starter{Board: b, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
-		Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}
+		Holder: holder, LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor}
 	c := supervisor.Claim{}
 	if role == message.Coder {
 		st.Worktrees, err = a.worktrees(ctx, b, cfg)

@@ -284,29 +284,42 @@ func createdBy(b *blackboard.Board, c supervisor.Claim) (func(path string) bool,
 	if !loop.Holds(c.Activation.Key.Role) {
 		return nil, nil
 	}
-	path := filepath.Join(b.GoalDir(c.Activation.Goal), "baseline.json")
-	raw, err := os.ReadFile(path)
-	if err == nil {
-		var base tool.Baseline
-		if err := json.Unmarshal(raw, &base); err != nil {
-			return nil, fmt.Errorf("read what was there at the goal's start: %w", err)
-		}
-		return base.Created, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read what was there at the goal's start: %w", err)
-	}
-	base := tool.TakeBaseline(b.Root())
-	if raw, err = json.Marshal(base); err != nil {
+	base, err := baselineOf(b.GoalDir(c.Activation.Goal), b.Root())
+	if err != nil {
 		return nil, err
 	}
-	// Only a supervisor makes the goal's folder before; a step started by a script is alone.
-	err = os.MkdirAll(filepath.Dir(path), 0o755)
+	return base.Created, nil
+}
+
+// baselineOf is what was there when the goal's first executor started. Of
+// executors that start at once one looks, and the others wait for what it saw:
+// by then that one may have made files of its own.
+func baselineOf(dir, root string) (base tool.Baseline, err error) {
+	path := filepath.Join(dir, "baseline.json")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return base, fmt.Errorf("note what is there at the goal's start: %w", err)
+	}
+	lock := journal.OSFS{}.NewLock(path + ".lock")
+	if err := lock.Lock(); err != nil {
+		return base, fmt.Errorf("wait for what was there at the goal's start: %w", err)
+	}
+	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
+	raw, err := os.ReadFile(path)
 	if err == nil {
+		err = json.Unmarshal(raw, &base)
+	}
+	if err == nil {
+		return base, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return base, fmt.Errorf("read what was there at the goal's start: %w", err)
+	}
+	base = tool.TakeBaseline(root)
+	if raw, err = json.Marshal(base); err == nil {
 		err = journal.WriteFileAtomic(journal.OSFS{}, path, raw, 0o644)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("note what is there at the goal's start: %w", err)
+		return base, fmt.Errorf("note what is there at the goal's start: %w", err)
 	}
-	return base.Created, nil
+	return base, nil
 }

@@ -30,10 +30,6 @@ func (a *app) initBoard(root string) error {
 	return b.Close()
 }
 
-// supervisorLease outlives any run; a supervisor that died is deregistered by
-// the next one, which sees that its process is gone.
-const supervisorLease = 30 * 24 * time.Hour
-
 // openSupervisor opens the board under a supervisor id that nobody else has.
 func (a *app) openSupervisor(ctx context.Context, root string) (*session, error) {
 	for range 100 {
@@ -45,8 +41,13 @@ func (a *app) openSupervisor(ctx context.Context, root string) (*session, error)
 		if err != nil {
 			return nil, err
 		}
-		taken, err := register(ctx, s.Board, id.Agent, message.Supervisor)
+		me, err := registration(id.Agent, message.Supervisor, message.AgentWorking)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		taken, err := register(ctx, s.Board, me)
 		if err == nil && !taken {
+			s.registered = a.stayRegistered(s.Board, "", me)
 			return s, nil
 		}
 		if cerr := s.Close(); err != nil || cerr != nil {
@@ -71,43 +72,13 @@ func (a *app) nextSupervisor(ctx context.Context, root string) (blackboard.Ident
 	return blackboard.NewIdentity(agent)
 }
 
-// register makes this process known under an id; taken means somebody lives under it.
-func register(ctx context.Context, b *blackboard.Board, agent message.AgentID, role message.Role) (taken bool, err error) {
-	errTaken := errors.New("taken")
-	_, err = b.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
-		if _, there := st.Agent(agent); there {
-			return message.Message{}, errTaken
-		}
-		return message.Message{To: message.All, Subject: string(agent), Body: message.Registered{
-			Agent: agent, Role: role, Terminal: terminalName(), Process: supervisor.Self(),
-			Lease: supervisor.NewLease(supervisor.SystemClock{}, supervisorLease.Milliseconds()),
-		}}, nil
-	})
-	if errors.Is(err, errTaken) {
-		return true, nil
-	}
-	return false, err
-}
-
-func deregister(b *blackboard.Board, agent message.AgentID, why string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := b.Append(ctx, message.Message{To: message.All, Subject: string(agent), Body: message.Deregistered{Agent: agent, Reason: why}})
-	return err
-}
-
-// terminalName is the terminal this process is on, for people; empty without one.
-func terminalName() string {
-	name, err := os.Readlink("/proc/self/fd/0")
-	if err != nil || !filepath.IsAbs(name) || filepath.Dir(name) != "/dev/pts" {
-		return ""
-	}
-	return name
-}
-
 // newSupervisor puts a supervisor together for one goal.
 func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, interactive bool) (*supervisor.Supervisor, error) {
 	exe, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	holder, err := supervisor.Self()
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +109,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	sv := &supervisor.Supervisor{
 		Starter: supervisor.Starter{
 			Board: s.Board, Policy: policy, Clock: supervisor.SystemClock{}, NewID: uuid.NewString,
-			Holder: supervisor.Self(), LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
+			Holder: holder, LeaseMS: cfg.Limits.LeaseMS, As: message.Supervisor,
 		},
 		Config: cfg, Goal: goal,
 		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags, Tells: tells,
@@ -152,6 +123,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 			return s.tend(ctx, s.keeper.Offer).Again
 		},
 		Random: rand.Float64,
+		Catch:  a.catch,
 		Trips:  a.trips(root),
 	}
 	return sv, a.withCode(s, sv, cfg, resident)
@@ -171,7 +143,7 @@ func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config,
 	if err != nil || p == nil {
 		return err
 	}
-	guard, err := newCheckoutGuard(ctx, p, s.Board, sv.Goal, blackboard.ActivationKey{})
+	guard, err := a.checkoutGuard(ctx, cfg, p, s.Board, sv.Goal, blackboard.ActivationKey{})
 	if err != nil {
 		return err
 	}

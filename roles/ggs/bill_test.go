@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/process"
 	"orch/roles/internal/steptest"
 	"orch/roles/loop"
 )
@@ -125,7 +126,7 @@ func (b *billing) keepHouse() {
 	b.t.Helper()
 	var said []message.Message
 	err := b.people.View(b.t.Context(), func(st *blackboard.State) error {
-		said = loop.Housekeeping(st, loop.Policy{CrashLimit: 3, KillLimit: 3}, func(message.Process) bool { return false }, b.Now(), 0)
+		said = loop.Housekeeping(st, loop.Policy{CrashLimit: 3, KillLimit: 3}, func(message.Process) process.Liveness { return process.Dead }, b.Now(), 0)
 		return nil
 	})
 	if err != nil {

@@ -51,6 +51,7 @@ type Policy struct {
 	AgainMS      int64 // wait after a step that stopped cleanly to be started again
 	BackoffMS    int64 // wait after the first crash; doubles with each
 	BackoffMaxMS int64
+	LeaseMS      int64 // how long a process that can not be looked at keeps a step it has not registered for
 
 	MemoryResident bool  // a memory resident is there to answer
 	MemoryWaitMS   int64 // how long its answer is waited for
@@ -67,7 +68,7 @@ type Policy struct {
 func PolicyOf(c config.Config) Policy {
 	return Policy{
 		CrashLimit: c.Limits.Crashes, KillLimit: c.Limits.Kills,
-		AgainMS: 2_000, BackoffMS: 5_000, BackoffMaxMS: 5 * 60_000,
+		LeaseMS: c.Limits.LeaseMS, AgainMS: 2_000, BackoffMS: 5_000, BackoffMaxMS: 5 * 60_000,
 		MemoryWaitMS: c.Limits.MemoryWaitMS, Caps: CapsOf(c.Budget),
 		Code: Code{
 			Coders: cmp.Or(c.Code.Coders, c.Limits.Jobs), Reviewers: cmp.Or(c.Code.Reviewers, c.Limits.Jobs),

@@ -194,7 +194,7 @@ func TestLimitsOfACoder(t *testing.T) {
 			b.activations = []blackboard.Activation{a}
 		}
 		var got *message.Blocked
-		for _, m := range Housekeeping(b, p, nobody, after(3_600_000), 0) {
+		for _, m := range Housekeeping(b, p, looking(nobody), after(3_600_000), 0) {
 			if body, ok := m.Body.(message.Blocked); ok {
 				got = &body
 				if err := body.Validate(); err != nil {
@@ -298,7 +298,7 @@ func TestPlanIsLookedAtBeforeItIsWorkedOn(t *testing.T) {
 	if got := dueAs(b, p); got != "" {
 		t.Errorf("due before anybody looked: %s", got)
 	}
-	said := Housekeeping(b, p, nobody, after(0), 0)
+	said := Housekeeping(b, p, looking(nobody), after(0), 0)
 	if len(said) != 1 || said[0].Body.(message.CheckpointReached).Name != blackboard.CheckpointPlanReview || said[0].Goal != "g" {
 		t.Fatalf("said %+v", said)
 	}
@@ -306,7 +306,7 @@ func TestPlanIsLookedAtBeforeItIsWorkedOn(t *testing.T) {
 	if got := dueAs(b, p); got != "a:coder-1" {
 		t.Errorf("due %q", got)
 	}
-	if said := Housekeeping(b, p, nobody, after(0), 0); len(said) != 0 {
+	if said := Housekeeping(b, p, looking(nobody), after(0), 0); len(said) != 0 {
 		t.Errorf("said again: %+v", said)
 	}
 }
@@ -397,7 +397,7 @@ func TestDeadReviewersGiveBack(t *testing.T) {
 	})
 	b := codeBoard(reviewed)
 	released := func(alive func(message.Process) bool, awakeMS int64) bool {
-		for _, m := range Housekeeping(b, testPolicy, alive, after(0), awakeMS) {
+		for _, m := range Housekeeping(b, testPolicy, looking(alive), after(0), awakeMS) {
 			if r, ok := m.Body.(message.ReviewReleased); ok && r.Task == "a" && r.Fence == 4 {
 				return true
 			}
@@ -422,7 +422,7 @@ func TestDeadReviewersGiveBack(t *testing.T) {
 
 func TestSprintStopsAtItsEndOnce(t *testing.T) {
 	names := func(b *board, now time.Time) (out []string) {
-		for _, m := range Housekeeping(b, testPolicy, nobody, now, 0) {
+		for _, m := range Housekeeping(b, testPolicy, looking(nobody), now, 0) {
 			if c, ok := m.Body.(message.CheckpointReached); ok {
 				out = append(out, c.Name)
 			}
@@ -470,7 +470,7 @@ func TestStaleCheckpointsEscalate(t *testing.T) {
 				b.goals[0].Suspended = &blackboard.Suspension{Why: blackboard.WhyCheckpoint, Since: set, Level: c.told}
 			}
 			got := 0
-			for _, m := range Housekeeping(b, p, nobody, after(c.waitedMS), 0) {
+			for _, m := range Housekeeping(b, p, looking(nobody), after(c.waitedMS), 0) {
 				if e, ok := m.Body.(message.Escalated); ok && e.Checkpoint == "set" && e.WaitedMS == c.waitedMS && (m.Goal == "") == whole {
 					got = e.Level
 				}
@@ -483,7 +483,7 @@ func TestStaleCheckpointsEscalate(t *testing.T) {
 	b := codeBoard(codeTask("a", blackboard.Unclaimed))
 	b.goals[0].Status = blackboard.GoalSuspended
 	b.goals[0].Suspended = &blackboard.Suspension{Why: blackboard.WhyPause, Since: ref("set", 5)}
-	if said := Housekeeping(b, p, nobody, after(99*60*minute), 0); len(said) != 0 {
+	if said := Housekeeping(b, p, looking(nobody), after(99*60*minute), 0); len(said) != 0 {
 		t.Errorf("a pause is escalated: %+v", said)
 	}
 }
@@ -508,7 +508,7 @@ func TestWhoWaitsKeepsNobodyFromStarting(t *testing.T) {
 func TestGatedDraftsAreNotVoided(t *testing.T) {
 	b := codeBoard(codeTask("a", blackboard.Draft, func(t *blackboard.Task) { t.Gates = []message.Gate{{Gate: "scope", Why: "none"}} }), codeTask("b", blackboard.Draft))
 	var voided []message.TaskID
-	for _, m := range Housekeeping(b, testPolicy, nobody, after(0), 0) {
+	for _, m := range Housekeeping(b, testPolicy, looking(nobody), after(0), 0) {
 		if v, ok := m.Body.(message.DraftVoided); ok {
 			voided = append(voided, v.Task)
 		}

@@ -261,7 +261,7 @@ func TestEveryCodingGoalComesToItsEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFlow(rt)
 		for range 3_000 {
-			for _, m := range Housekeeping(f.s, f.p, f.alive, f.now, 0) {
+			for _, m := range Housekeeping(f.s, f.p, looking(f.alive), f.now, 0) {
 				if _, suspends := m.Body.(message.CheckpointReached); suspends {
 					rt.Fatalf("the goal is stuck: %+v", m.Body)
 				}

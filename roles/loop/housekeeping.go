@@ -7,6 +7,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/process"
 )
 
 // Ledger is what housekeeping reads of the folded state; *blackboard.State is one.
@@ -19,18 +20,31 @@ type Ledger interface {
 	Sprint() *blackboard.Sprint
 }
 
+// Look tells whether exactly this process runs, has ended, or is one that can
+// not be looked at. Who can not be looked at keeps what it holds until its lease
+// has run out.
+type Look func(message.Process) process.Liveness
+
+// at takes no process for one that has ended.
+func (l Look) at(p message.Process) process.Liveness {
+	if p.PID == 0 {
+		return process.Dead
+	}
+	return l(p)
+}
+
 // Housekeeping lists the messages a supervisor must append so that nothing
 // waits for what will not come: dead steps are closed, their claims and drafts
 // taken back, unanswered questions answered by time, caps and repeated
-// failures shown to a person. alive tells whether exactly this process still
+// failures shown to a person. look tells whether exactly this process still
 // runs; awakeMS is the time this machine has been awake since Policy.Boot.
 //
 // Any supervisor may append them, in order; the board refuses what another one
 // has said already. A dead step is closed after its claim was taken back: once it
 // is closed nobody knows any more that the claim was its, and the lease would have
 // to be waited for if who says this died in between.
-func Housekeeping(s Ledger, p Policy, alive func(message.Process) bool, now time.Time, awakeMS int64) []message.Message {
-	h := keeper{s: s, p: p, alive: alive, now: now, awakeMS: awakeMS, working: map[message.AgentID]string{}, planning: map[message.GoalID]bool{}}
+func Housekeeping(s Ledger, p Policy, look Look, now time.Time, awakeMS int64) []message.Message {
+	h := newKeeper(s, p, look, now, awakeMS)
 	lost := h.lostSteps()
 	h.lapsedClaims()
 	h.abandonedReviews()
@@ -47,10 +61,23 @@ func Housekeeping(s Ledger, p Policy, alive func(message.Process) bool, now time
 	return h.out
 }
 
+// Lapsed lists the claims that are to be taken back before somebody else claims:
+// the part of Housekeeping that everybody does who takes a task.
+func Lapsed(s Ledger, p Policy, look Look, now time.Time, awakeMS int64) []message.Message {
+	h := newKeeper(s, p, look, now, awakeMS)
+	h.lostSteps()
+	h.lapsedClaims()
+	return h.out
+}
+
+func newKeeper(s Ledger, p Policy, look Look, now time.Time, awakeMS int64) keeper {
+	return keeper{s: s, p: p, look: look, now: now, awakeMS: awakeMS, working: map[message.AgentID]string{}, planning: map[message.GoalID]bool{}}
+}
+
 type keeper struct {
 	s       Ledger
 	p       Policy
-	alive   func(message.Process) bool
+	look    Look
 	now     time.Time
 	awakeMS int64
 
@@ -70,7 +97,7 @@ func (h *keeper) say(goal message.GoalID, subject string, cause message.ID, body
 // process that spawned the step nor the step itself runs.
 func (h *keeper) lostSteps() (lost []blackboard.Activation) {
 	for _, a := range h.s.LiveActivations() {
-		if !Attended(h.s, a, h.alive) {
+		if h.lost(a) {
 			lost = append(lost, a)
 			continue
 		}
@@ -89,18 +116,47 @@ func (h *keeper) close(a blackboard.Activation) {
 	})
 }
 
-// Attended tells whether anybody still sees a step through: the process that
-// spawned it, or the one that registered for this try. alive is as in Housekeeping.
-func Attended(s Ledger, a blackboard.Activation, alive func(message.Process) bool) bool {
-	agent, ok := s.Agent(a.Agent)
-	own := ok && agent.Since.Seq >= a.Started.Seq && agent.Process.PID != 0 && alive(agent.Process)
-	return own || a.Holder.PID != 0 && alive(a.Holder)
+// lost tells whether nobody sees a step through any more. Where that can not be
+// told, it is lost when the lease is over that it registered with, or that it
+// would have got when it was started.
+func (h *keeper) lost(a blackboard.Activation) bool {
+	switch Attended(h.s, a, h.look) {
+	case process.Living:
+		return false
+	case process.Dead:
+		return true
+	}
+	if agent, ok := registeredFor(h.s, a); ok {
+		return h.expired(agent.Lease)
+	}
+	return h.now.Sub(a.Started.TS).Milliseconds() >= h.p.LeaseMS
 }
 
-func (h *keeper) runs(p message.Process) bool { return p.PID != 0 && h.alive(p) }
+// Attended tells whether anybody still sees a step through: the process that
+// spawned it, or the one that registered for this try.
+func Attended(s Ledger, a blackboard.Activation, look Look) process.Liveness {
+	holder, own := look.at(a.Holder), process.Dead
+	if agent, ok := registeredFor(s, a); ok {
+		own = look.at(agent.Process)
+	}
+	switch {
+	case holder == process.Living || own == process.Living:
+		return process.Living
+	case holder == process.Dead && own == process.Dead:
+		return process.Dead
+	}
+	return process.Unknown
+}
+
+// registeredFor is the agent of an activation, if it registered for this try.
+func registeredFor(s Ledger, a blackboard.Activation) (blackboard.Agent, bool) {
+	agent, ok := s.Agent(a.Agent)
+	return agent, ok && agent.Since.Seq >= a.Started.Seq
+}
 
 // lapsedClaims takes tasks back from holders that are gone. A task is never
-// taken from a living process, however old its lease.
+// taken from a living process, however old its lease. A claim by hand has no
+// process: its lease alone counts.
 func (h *keeper) lapsedClaims() {
 	for t := range h.s.Tasks(blackboard.Claimed) {
 		reason := h.whyLapsed(t)
@@ -114,13 +170,15 @@ func (h *keeper) lapsedClaims() {
 
 func (h *keeper) whyLapsed(t blackboard.Task) string {
 	switch {
-	case h.worksOn(t.Agent, t) || h.runs(t.Step):
+	case t.ByHand && h.expired(t.Lease):
+		return "the lease of a claim by hand ended"
+	case t.ByHand || h.worksOn(t.Agent, t) || h.look.at(t.Step) == process.Living:
 		return ""
-	case t.Step.PID != 0:
+	case t.Step.PID != 0 && h.look.at(t.Step) == process.Dead:
 		return "the process that held it is gone"
 	case h.expired(t.Lease):
 		return "the lease ended and no process holds it"
-	case h.wasStep(t.Agent, t):
+	case t.Step.PID == 0 && h.wasStep(t.Agent, t):
 		return "the step that held it is gone"
 	}
 	return ""
@@ -164,10 +222,15 @@ func (h *keeper) orphanedDrafts() {
 
 func (h *keeper) deadAgents() {
 	for _, a := range h.s.Agents() {
-		if a.Process.PID == 0 || h.working[a.ID] != "" || h.alive(a.Process) {
+		if a.Process.PID == 0 || h.working[a.ID] != "" {
 			continue
 		}
-		h.say("", string(a.ID), "", message.Deregistered{Agent: a.ID, Reason: "its process is gone"})
+		switch l := h.look.at(a.Process); {
+		case l == process.Dead:
+			h.say("", string(a.ID), "", message.Deregistered{Agent: a.ID, Reason: "its process is gone"})
+		case l == process.Unknown && h.expired(a.Lease):
+			h.say("", string(a.ID), "", message.Deregistered{Agent: a.ID, Reason: "nobody can see its process, and its lease has run out"})
+		}
 	}
 }
 

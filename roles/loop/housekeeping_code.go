@@ -7,6 +7,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/process"
 )
 
 // limits blocks tasks whose coder used up what it gets: iterations, review
@@ -83,7 +84,7 @@ func (h *keeper) abandonedReviews() {
 		if r.Reviewer == "" || h.worksOn(r.Reviewer, t) {
 			continue
 		}
-		if a, ok := h.s.Agent(r.Reviewer); ok && h.runs(a.Process) {
+		if a, ok := h.s.Agent(r.Reviewer); ok && h.look.at(a.Process) == process.Living {
 			continue
 		}
 		if !h.wasStep(r.Reviewer, t) && !h.expired(r.Lease) {

@@ -7,6 +7,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/process"
 )
 
 var (
@@ -17,11 +18,21 @@ var (
 
 func alive(p message.Process) bool { return p == living }
 
+// looking always can tell.
+func looking(alive func(message.Process) bool) Look {
+	return func(p message.Process) process.Liveness {
+		if alive(p) {
+			return process.Living
+		}
+		return process.Dead
+	}
+}
+
 // chores renders what is to be appended at a moment.
 func chores(t *testing.T, b *board, p Policy, atMS, awakeMS int64) string {
 	t.Helper()
 	var out []string
-	for _, m := range Housekeeping(b, p, alive, after(atMS), awakeMS) {
+	for _, m := range Housekeeping(b, p, looking(alive), after(atMS), awakeMS) {
 		if err := message.Route(m.Type(), message.DoorProcess, m.From, m.To); err != nil {
 			t.Errorf("nobody may say that: %v", err)
 		}
@@ -133,7 +144,7 @@ func TestSilentMemoryIsTimedOut(t *testing.T) {
 	}
 	alone := testPolicy
 	alone.MemoryResident = false
-	msgs := Housekeeping(b, alone, alive, t0, 0)
+	msgs := Housekeeping(b, alone, looking(alive), t0, 0)
 	if len(msgs) != 1 || !strings.Contains(msgs[0].Body.(message.MemoryTimeout).Reason, "no memory resident") {
 		t.Errorf("without a memory the planner waits: %v", msgs)
 	}
@@ -194,11 +205,60 @@ func TestAStepThatFailsTooOftenIsShown(t *testing.T) {
 		if got := chores(t, b, testPolicy, 0, 0); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		for _, m := range Housekeeping(b, testPolicy, alive, t0, 0) {
+		for _, m := range Housekeeping(b, testPolicy, looking(alive), t0, 0) {
 			body := m.Body.(message.CheckpointReached)
 			if !strings.Contains(body.Reason, "orch retry g") || !strings.Contains(body.Reason, c.last.Detail) || m.Goal != "g" {
 				t.Errorf("%s: %+v does not say what to do", name, m)
 			}
+		}
+	}
+}
+
+// Who can not be looked at keeps what it holds until its lease has run out:
+// that of the claim for a task, that of the registration for a step, and for a
+// step that has not registered yet the one it would have got.
+func TestInvariant_UnknownIsNotDead(t *testing.T) {
+	unknown := func(message.Process) process.Liveness { return process.Unknown }
+	held := task("a", blackboard.Claimed)
+	held.Agent, held.Fence, held.Step = "executor-1", 3, living
+	held.Lease = message.Lease{Boot: "boot", AwakeMS: 9_000}
+	agents := []blackboard.Agent{{ID: "executor-1", Process: living, Since: ref("r", 21), Lease: message.Lease{Boot: "boot", AwakeMS: 5_000}}}
+	p := testPolicy
+	p.LeaseMS = 60_000
+	for name, c := range map[string]struct {
+		b       board
+		atMS    int64
+		awakeMS int64
+		want    string
+	}{
+		"a step within its registration":  {board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}, agents: agents}, 0, 4_999, ""},
+		"a step past its registration":    {board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}, agents: agents}, 0, 5_000, "StepEnded Deregistered"},
+		"and past its claim":              {board{activations: []blackboard.Activation{running(message.Executor, "a", deadHolder)}, tasks: []blackboard.Task{held}, agents: agents}, 0, 9_000, "LeaseLapsed StepEnded Deregistered"},
+		"a step that has not registered":  {board{activations: []blackboard.Activation{running(message.Planner, "g", deadHolder)}}, 59_000, 0, ""},
+		"and does not within a lease":     {board{activations: []blackboard.Activation{running(message.Planner, "g", deadHolder)}}, 61_000, 0, "StepEnded"},
+		"a claim whose step is closed":    {board{tasks: []blackboard.Task{held}}, 0, 8_999, ""},
+		"a claim whose lease has run out": {board{tasks: []blackboard.Task{held}}, 0, 9_000, "LeaseLapsed"},
+	} {
+		var said []string
+		for _, m := range Housekeeping(&c.b, p, unknown, after(c.atMS), c.awakeMS) {
+			said = append(said, string(m.Type()))
+		}
+		if got := strings.Join(said, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A claim by hand has no living holder, whatever runs under the same name.
+func TestAClaimByHandEndsWithItsLease(t *testing.T) {
+	held := task("a", blackboard.Claimed)
+	held.Agent, held.Fence, held.ByHand = "executor-1", 3, true
+	held.Lease = message.Lease{Boot: "boot", AwakeMS: 9_000}
+	b := board{tasks: []blackboard.Task{held}, agents: []blackboard.Agent{{ID: "executor-1", Process: living}},
+		activations: []blackboard.Activation{running(message.Executor, "a", living)}}
+	for awakeMS, want := range map[int64]string{8_999: "", 9_000: "LeaseLapsed/a"} {
+		if got := chores(t, &b, testPolicy, 0, awakeMS); got != want {
+			t.Errorf("after %d ms: %q, want %q", awakeMS, got, want)
 		}
 	}
 }

@@ -200,7 +200,7 @@ func TestStuckIsWhatALookAtEveryTaskFinds(t *testing.T) {
 		b := someBoard(t)
 		b.brakes = blackboard.Brakes{}
 		said, limited := map[message.GoalID]string{}, map[message.GoalID]bool{}
-		for _, m := range Housekeeping(b, testPolicy, func(message.Process) bool { return true }, t0, 0) {
+		for _, m := range Housekeeping(b, testPolicy, looking(func(message.Process) bool { return true }), t0, 0) {
 			switch body := m.Body.(type) {
 			case message.CheckpointReached:
 				said[m.Goal] = body.Name

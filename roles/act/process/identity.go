@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -13,20 +14,60 @@ import (
 // killLimit bounds every attempt to see killed processes disappear.
 const killLimit = 5 * time.Second
 
-// Self is the identity of the calling process.
+// self is kept once it was read: a process that ran out of descriptors is still
+// the one it was.
+var self atomic.Pointer[Identity]
+
+// Self is the identity of the calling process; the zero identity as long as
+// this system does not let it be read.
 func Self() Identity {
-	id, _ := identify(os.Getpid())
+	if known := self.Load(); known != nil {
+		return *known
+	}
+	id, ok := identify(os.Getpid())
+	if !ok || id.BootID != BootID() {
+		return Identity{}
+	}
+	self.Store(&id)
 	return id
 }
 
-// Alive tells whether exactly this process runs on this boot. A zombie does
-// not. Where the system can not tell start times, the pid has to do.
-func Alive(id Identity) bool {
-	if id.PID <= 0 || id.BootID != BootID() {
-		return false
+// Liveness is what can be told of a process.
+type Liveness int
+
+// What can be told. Unknown is not dead: the caller may be out of descriptors,
+// or not allowed to look.
+const (
+	Unknown Liveness = iota
+	Living
+	Dead
+)
+
+func (l Liveness) String() string { return [...]string{"unknown", "living", "dead"}[l] }
+
+// Look tells whether exactly this process runs on this boot. A zombie does not,
+// nor does no process. Where the system can not tell start times, the pid has to do.
+func Look(id Identity) Liveness {
+	boot := BootID()
+	switch {
+	case id.PID <= 0:
+		return Dead
+	case boot != "" && id.BootID != "" && id.BootID != boot:
+		return Dead
+	case absent(id.PID):
+		return Dead
 	}
 	p, ok := lookup(id.PID)
-	return ok && p.Identity == id && !p.Defunct
+	switch {
+	case ok && p.BootID == id.BootID:
+		if p.Identity == id && !p.Defunct {
+			return Living
+		}
+		return Dead
+	case !ok && absent(id.PID): // it ended while it was looked at
+		return Dead
+	}
+	return Unknown
 }
 
 // identify names the process that has the pid now.

@@ -340,10 +340,10 @@ func TestSweepFindsByMarkerAndSparesOthers(t *testing.T) {
 	if err != nil || len(killed) != 2 {
 		t.Fatalf("killed %v, err %v", killed, err)
 	}
-	if id, _ := identify(other.Process.Pid); !Alive(id) {
+	if id, _ := identify(other.Process.Pid); Look(id) != Living {
 		t.Error("a process with another marker was killed")
 	}
-	if id, _ := identify(mine.Process.Pid); Alive(id) {
+	if id, _ := identify(mine.Process.Pid); Look(id) != Dead {
 		t.Error("a killed process counts as alive")
 	}
 	must(other.Process.Kill())
@@ -357,7 +357,7 @@ func TestSweepFindsByMarkerAndSparesOthers(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	me := Self()
-	if !Alive(me) {
+	if Look(me) != Living {
 		t.Fatal("we are dead")
 	}
 	for name, id := range map[string]Identity{
@@ -365,8 +365,8 @@ func TestIdentity(t *testing.T) {
 		"other boot":  {me.PID, me.StartTicks, "x"},
 		"zero":        {},
 	} {
-		if Alive(id) {
-			t.Errorf("%s counts as alive", name)
+		if Look(id) != Dead {
+			t.Errorf("%s is %s", name, Look(id))
 		}
 	}
 	if err := killProc(Identity{me.PID, me.StartTicks + 1, me.BootID}); err == nil {

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,10 @@ func collect(pid int) {
 	var ws syscall.WaitStatus
 	_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
 }
+
+// absent tells whether there surely is no process with the pid. It needs no
+// descriptor and no right to look at the process.
+func absent(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 func exists(p *os.Process) bool { return p.Signal(syscall.Signal(0)) == nil }
 

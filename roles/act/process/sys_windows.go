@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -24,6 +25,15 @@ func killGroup(id Identity, p *os.Process) {
 func signalOf(*os.ProcessState) string { return "" }
 
 func collect(int) {}
+
+// absent tells whether there surely is no process with the pid.
+func absent(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		_ = p.Release() // a handle that was only tried
+	}
+	return err != nil && !errors.Is(err, syscall.ERROR_ACCESS_DENIED)
+}
 
 // exists is true: the pid could be opened, and this system tells no more.
 func exists(*os.Process) bool { return true }

@@ -54,7 +54,7 @@ func DeadTemp() ([]string, error) {
 		}
 		pid, perr := strconv.ParseUint(parts[0], 36, 31)
 		start, serr := strconv.ParseUint(parts[1], 36, 64)
-		if perr == nil && serr == nil && pid > 0 && !Alive(Identity{PID: int(pid), StartTicks: start, BootID: BootID()}) {
+		if perr == nil && serr == nil && pid > 0 && Look(Identity{PID: int(pid), StartTicks: start, BootID: BootID()}) == Dead {
 			dead = append(dead, dir)
 		}
 	}

@@ -16,6 +16,9 @@ type Repo struct {
 	common string // where objects and refs are
 }
 
+// Places are the directories that make up a checkout and its repository.
+func (r Repo) Places() []string { return []string{r.Dir, r.gitDir, r.common} }
+
 // Commit is the full hash of a commit.
 type Commit string
 

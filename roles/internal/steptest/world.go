@@ -16,6 +16,7 @@ import (
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/act/check"
+	"orch/roles/act/process"
 	"orch/roles/act/tool"
 	"orch/roles/loop"
 	"orch/roles/run/config"
@@ -181,10 +182,20 @@ func (w *World) Due() (due []loop.Activation) {
 func (w *World) Tidy(alive func(message.Process) bool) {
 	w.T.Helper()
 	var msgs []message.Message
-	w.View(func(s *blackboard.State) { msgs = loop.Housekeeping(s, w.Policy, alive, w.Clock.Now(), 0) })
+	w.View(func(s *blackboard.State) { msgs = loop.Housekeeping(s, w.Policy, LookOf(alive), w.Clock.Now(), 0) })
 	for _, m := range msgs {
 		_, err := w.As("supervisor-1").Append(context.Background(), m)
 		w.ok(err)
+	}
+}
+
+// LookOf makes a look at processes of one that always can tell.
+func LookOf(alive func(message.Process) bool) loop.Look {
+	return func(p message.Process) process.Liveness {
+		if alive(p) {
+			return process.Living
+		}
+		return process.Dead
 	}
 }
 

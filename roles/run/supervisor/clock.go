@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"time"
 
 	"orch/blackboard/message"
@@ -16,8 +17,19 @@ func (SystemClock) Now() time.Time { return time.Now() }
 // Awake is the id of this boot and the time the machine has been awake in it.
 func (SystemClock) Awake() (string, int64) { return process.BootID(), process.AwakeMS() }
 
-// Self identifies the running process.
-func Self() message.Process {
+// Self identifies the running process. A process that can not be told apart
+// from others may hold nothing: everybody would take it for dead.
+func Self() (message.Process, error) {
 	id := process.Self()
-	return message.Process{PID: id.PID, Boot: id.BootID, Start: int64(id.StartTicks)}
+	if id.IsZero() {
+		return message.Process{}, errNobody
+	}
+	return message.Process{PID: id.PID, Boot: id.BootID, Start: int64(id.StartTicks)}, nil
+}
+
+var errNobody = errors.New("this process can not read its own start time from /proc: is /proc there, and are there enough file descriptors (ulimit -n)?")
+
+// Look tells whether exactly this process still runs.
+func Look(m message.Process) process.Liveness {
+	return process.Look(process.Identity{PID: m.PID, StartTicks: uint64(m.Start), BootID: m.Boot})
 }

@@ -28,7 +28,7 @@ func (s *Starter) Housekeep(ctx context.Context, p Spawner) (said []message.Mess
 	var found remains
 	err = s.Board.View(ctx, func(st *blackboard.State) error {
 		_, awake := s.Clock.Awake()
-		due = loop.Housekeeping(st, s.Policy, p.Alive, s.Clock.Now(), awake)
+		due = loop.Housekeeping(st, s.Policy, p.Look, s.Clock.Now(), awake)
 		found = remainsOf(st)
 		return nil
 	})
@@ -56,6 +56,27 @@ func (s *Starter) Housekeep(ctx context.Context, p Spawner) (said []message.Mess
 		}
 	}
 	return said, nil
+}
+
+// Lapse takes back the claims of tasks whose lease is over and whose holder is
+// gone, so that a task is free for whoever claims it, whether or not a run has
+// tidied up since.
+func (s *Starter) Lapse(ctx context.Context, look loop.Look) error {
+	var due []message.Message
+	err := s.Board.View(ctx, func(st *blackboard.State) error {
+		_, awake := s.Clock.Awake()
+		due = loop.Lapsed(st, s.Policy, look, s.Clock.Now(), awake)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look for claims that have lapsed: %w", err)
+	}
+	for _, m := range due {
+		if _, err := s.Board.Append(ctx, m); err != nil && !Refused(err) {
+			return fmt.Errorf("take a lapsed claim back: %w", err)
+		}
+	}
+	return nil
 }
 
 // remains are the steps and agents that one look at the board found. Their

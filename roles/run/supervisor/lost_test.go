@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/loop"
 	"orch/roles/run/config"
@@ -35,7 +34,7 @@ func coding(t *testing.T) *world {
 // rival is a supervisor whose steps end at once.
 func (w *world) rival(n int) *Supervisor {
 	s := &Supervisor{Starter: *w.starter(n), Config: config.Default(), Random: func() float64 { return 0.5 }, lost: losses{},
-		live: map[blackboard.ActivationKey]context.CancelFunc{}, ended: make(chan ended, 1),
+		live: map[string]running{}, ended: make(chan ended, 1),
 		Spawner: &spawner{play: func(context.Context, Claim) End { return End{} }}}
 	return s
 }

@@ -17,6 +17,7 @@ func (s *Supervisor) keepResidents(ctx context.Context) (wait func()) {
 	var running sync.WaitGroup
 	for _, r := range s.Residents {
 		running.Go(func() {
+			defer s.catching()()
 			if err := r.Keep(ctx); err != nil && ctx.Err() == nil {
 				s.Warn(err)
 			}

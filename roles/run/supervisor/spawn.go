@@ -179,7 +179,5 @@ func (p *Processes) Sweep(marker string) int {
 	return len(killed)
 }
 
-// Alive tells whether exactly this process still runs.
-func (p *Processes) Alive(m message.Process) bool {
-	return process.Alive(process.Identity{PID: m.PID, StartTicks: uint64(m.Start), BootID: m.Boot})
-}
+// Look tells whether exactly this process still runs.
+func (p *Processes) Look(m message.Process) process.Liveness { return Look(m) }

@@ -17,6 +17,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/process"
 	"orch/roles/loop"
 	"orch/roles/run/config"
 )
@@ -27,8 +28,8 @@ type Spawner interface {
 	Step(ctx context.Context, c Claim) End
 	// Sweep ends whatever still carries the marker of a step nobody sees through.
 	Sweep(marker string) int
-	// Alive tells whether exactly this process still runs.
-	Alive(message.Process) bool
+	// Look tells whether exactly this process still runs.
+	Look(message.Process) process.Liveness
 }
 
 // Resident keeps one resident role up until its context ends.
@@ -61,14 +62,24 @@ type Supervisor struct {
 	// the supervisor up until a person has answered. nil: it never stays.
 	Stay func(Wait) bool
 
+	// Catch is deferred by everything that runs beside the supervisor itself, to
+	// recover from a panic; nil: nothing is recovered.
+	Catch func()
+
 	Random func() float64 // in [0, 1), spreads supervisors that want the same task
 
-	live   map[blackboard.ActivationKey]context.CancelFunc
+	live   map[string]running // by marker: a step that somebody took for dead may run beside its successor
 	lost   losses
 	awaits message.ID // what Stay said yes to
 	tried  string     // what reading the findings last failed with
 	untold string     // what writing the escalation last failed with
 	ended  chan ended
+}
+
+// running is a step this supervisor sees through.
+type running struct {
+	key  blackboard.ActivationKey
+	stop context.CancelFunc
 }
 
 type ended struct {
@@ -96,7 +107,7 @@ const stallAfter = 30 * time.Second
 // Run serves until the goal has ended, is suspended, or ctx is done. When it
 // returns, no step it started is left.
 func (s *Supervisor) Run(ctx context.Context) (Ending, error) {
-	s.live = map[blackboard.ActivationKey]context.CancelFunc{}
+	s.live = map[string]running{}
 	s.ended = make(chan ended)
 	s.lost = losses{}
 	attended, stop := context.WithCancel(ctx)
@@ -198,6 +209,9 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 		if len(s.live) >= s.Config.Limits.Jobs {
 			break
 		}
+		if s.runs(a.Key) {
+			continue // somebody took it for dead; its successor waits until it is
+		}
 		a.NotBefore = s.lost.notBefore(a)
 		if wait := a.NotBefore.Sub(s.Clock.Now()); wait > 0 {
 			t.wait, t.busy = min(t.wait, wait), true
@@ -231,6 +245,16 @@ func (s *Supervisor) look(st *blackboard.State) (ending Ending, busy bool) {
 	return "", len(st.LiveActivations()) > 0 || loop.Awaits(st, g, s.Clock.Now())
 }
 
+// runs tells whether a step this supervisor started for the activation still runs.
+func (s *Supervisor) runs(key blackboard.ActivationKey) bool {
+	for _, r := range s.live {
+		if r.key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // begin claims an activation and runs it in the background.
 func (s *Supervisor) begin(ctx context.Context, a loop.Activation) error {
 	c, err := s.Start(ctx, a)
@@ -246,20 +270,31 @@ func (s *Supervisor) begin(ctx context.Context, a loop.Activation) error {
 	}
 	s.Hooks.Run(ctx, Moment{Name: "pre-step", Goal: a.Goal, Role: a.Key.Role, Task: a.Key.Subject}, c)
 	stepCtx, cancel := context.WithCancel(ctx)
-	s.live[a.Key] = cancel
+	s.live[c.Marker] = running{a.Key, cancel}
 	go func() {
+		defer s.catching()()
 		end := s.Spawner.Step(stepCtx, c)
 		s.ended <- ended{c, end}
 	}()
 	return nil
 }
 
+// catching is what a goroutine defers.
+func (s *Supervisor) catching() func() {
+	if s.Catch == nil {
+		return func() {}
+	}
+	return s.Catch
+}
+
 // close records the end of a step. The record must land even when the run is
 // being stopped, so it does not use the run's context.
 func (s *Supervisor) close(e ended) error {
 	key := e.claim.Activation.Key
-	s.live[key]()
-	delete(s.live, key)
+	if r, ok := s.live[e.claim.Marker]; ok {
+		r.stop()
+		delete(s.live, e.claim.Marker)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	err := s.End(ctx, e.claim, e.end)
@@ -269,8 +304,8 @@ func (s *Supervisor) close(e ended) error {
 
 // drain stops what still runs and waits for all of it.
 func (s *Supervisor) drain() {
-	for _, cancel := range s.live {
-		cancel()
+	for _, r := range s.live {
+		r.stop()
 	}
 	for len(s.live) > 0 {
 		if err := s.close(<-s.ended); err != nil {
@@ -288,6 +323,7 @@ func (s *Supervisor) watch(ctx context.Context) <-chan struct{} {
 		s.Warn(err)
 	}
 	go func() {
+		defer s.catching()()
 		for _, err := range s.Board.Watch(ctx, head+1) {
 			if err != nil {
 				return // the poll goes on, and finds the same error with its context

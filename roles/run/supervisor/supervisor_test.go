@@ -122,7 +122,12 @@ func (s *spawner) Step(ctx context.Context, c Claim) End {
 
 func (s *spawner) Sweep(marker string) int { s.swept = append(s.swept, marker); return 2 }
 
-func (s *spawner) Alive(p message.Process) bool { return !slices.Contains(s.dead, p.PID) }
+func (s *spawner) Look(p message.Process) process.Liveness {
+	if slices.Contains(s.dead, p.PID) {
+		return process.Dead
+	}
+	return process.Living
+}
 
 func TestOfManySupervisorsExactlyOneStartsAnActivation(t *testing.T) {
 	w := newWorld(t)
