@@ -78,7 +78,7 @@ func Decide(policyName string, p Params, h History, now time.Time, newID func() 
 		return Decision{}, err
 	}
 	rounds := sense(h)
-	s := situation{figures: measure(p, rounds), params: rounded(p), rounds: rounds, strict: h.Strict}
+	s := situation{figures: measure(p, rounds, owed(h, rounds)), params: rounded(p), rounds: rounds, strict: h.Strict}
 	r := rule(pol, s)
 	d := Decision{Trace: append(s.trace(), r.trace...)}
 	if r.ends() || r.directive == message.Accept {
@@ -143,10 +143,22 @@ func (s situation) trace() []string {
 }
 
 // closeEnough tells whether the goal may end with success: something was
-// measured, D ≤ δ, and no criterion failed that is required or that a check has
-// shown to be false.
+// measured, of the tasks' criteria and of the goal's own no more than δ failed,
+// no criterion failed that is required or that a check has shown to be false,
+// and every required one of the goal passed in this round.
 func (s situation) closeEnough(delta float64) bool {
-	return s.now().measured() && s.D <= delta && len(s.facts(s.strict)) == 0
+	return s.now().measured() && s.D <= delta && share(s.goal) <= delta && len(s.facts(s.strict)) == 0 && len(s.owed) == 0
+}
+
+// refused says why a goal whose tasks are close enough may not end.
+func (s situation) refused() string {
+	if facts := s.facts(s.strict); len(facts) > 0 {
+		return fmt.Sprintf("%q failed, and no threshold waives a required criterion or a check", facts[0].Criterion)
+	}
+	if len(s.owed) > 0 {
+		return fmt.Sprintf("the goal's %q has not passed: %s", s.owed[0].Criterion, s.owed[0].Evidence)
+	}
+	return fmt.Sprintf("%.2f of the goal's own criteria failed", share(s.goal))
 }
 
 // spent is the ruling for a goal whose budget is exhausted.

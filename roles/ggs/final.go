@@ -13,7 +13,7 @@ func (s situation) final(name string, h History, r ruling) *message.FinalResult 
 	f := &message.FinalResult{
 		TaskID: h.Goal, Policy: name, Loss: s.Loss, GradL: s.gradL, Replans: len(s.rounds) - 1,
 		PrevDirective: s.previous(), Directive: r.directive, MacroState: s.cell(), Rationale: r.why,
-		UnmetCriteria: s.unmet(last), Accomplished: accomplished(last),
+		UnmetCriteria: s.unmet(last, owed(h, s.rounds)), Accomplished: accomplished(last),
 		Cost: s.now().cost, ElapsedMS: s.now().elapsedMS, Output: output(last),
 	}
 	if r.directive == message.Abandon {
@@ -33,9 +33,10 @@ func (s situation) lastMeasured() sensed {
 	return sensed{}
 }
 
-// unmet are the criteria that failed when something last ran, and what kept the
-// plan from being made if that is why it ends.
-func (s situation) unmet(last sensed) []message.Verdict {
+// unmet are the criteria that failed when something last ran, the required ones
+// of the goal that did not pass then, and what kept the plan from being made if
+// that is why it ends.
+func (s situation) unmet(last sensed, owed []message.Verdict) []message.Verdict {
 	var out []message.Verdict
 	for _, o := range last.outcomes {
 		for _, c := range criteriaOf(o) {
@@ -44,10 +45,13 @@ func (s situation) unmet(last sensed) []message.Verdict {
 			}
 		}
 	}
-	for _, c := range goalCriteria(last.verdicts) {
+	for _, c := range goalCriteria(last.ofGoal()) {
 		if c.weight > 0 {
 			out = append(out, c.Verdict)
 		}
+	}
+	if last.measured() {
+		out = append(out, owed...)
 	}
 	if !s.now().measured() {
 		out = append(out, message.Verdict{

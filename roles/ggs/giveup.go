@@ -23,10 +23,12 @@ func giveUp(policy string, g blackboard.Goal) Decision {
 		}
 	}
 	if g.Spec != nil {
-		last := situation{rounds: sense(historyOf(g))}.lastMeasured()
+		h := historyOf(g)
+		rounds := sense(h)
+		last := situation{rounds: rounds}.lastMeasured()
 		f.Accomplished, f.Output = accomplished(last), output(last)
 		if last.measured() {
-			f.UnmetCriteria = situation{rounds: []sensed{last}}.unmet(last)
+			f.UnmetCriteria = situation{rounds: []sensed{last}}.unmet(last, owed(h, rounds))
 		}
 	}
 	f.Summary = fmt.Sprintf("Given up by a person: %s. %s", strings.TrimRight(g.GiveUp.Reason, ". "), reached(len(f.Accomplished)))

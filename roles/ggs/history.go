@@ -31,6 +31,10 @@ type History struct {
 	Rules  []message.SOPRecord // of the memory, under which the last plan was made
 	Strict bool                // every criterion is required
 	Rounds []Round
+
+	// Criteria are the goal's own in the plan the last round is about; none where
+	// that is not known.
+	Criteria []message.Criterion
 }
 
 // HistoryError says what makes a history undecidable.
@@ -100,6 +104,7 @@ const RuleNoApproachLeft = "no_approach_left"
 type sensed struct {
 	outcomes  []message.SubTaskOutcome
 	verdicts  []message.Verdict // of the goal's own criteria
+	standing  []message.Verdict // failures of earlier rounds on them that nobody has judged since
 	merged    string
 	elapsedMS int64 // active time so far; where nobody knows more, what was known before
 	cost      float64
@@ -139,5 +144,6 @@ func sense(h History) []sensed {
 		s.elapsedMS, s.cost = elapsedMS, cost
 		out = append(out, s)
 	}
+	stand(out)
 	return out
 }

@@ -2,6 +2,7 @@ package ggs
 
 import (
 	"math"
+	"slices"
 
 	"orch/blackboard/message"
 )
@@ -170,31 +171,35 @@ type figures struct {
 	message.Loss
 	gradL    float64
 	replans  int                  // this round included, unless everything matched
-	criteria []criterion          // of the tasks in plan order, then the goal's
+	tasks    []criterion          // of the tasks in plan order
+	goal     []criterion          // the goal's own: judged in this round, or failed before and not judged since
+	owed     []message.Verdict    // required criteria of the goal that did not pass in this round and did not fail
+	gated    bool                 // some task did not match: the goal's criteria measure nothing yet
 	class    message.FailureClass // of the round
 	complete bool                 // all tasks and criteria of a summary matched
 }
 
-func measure(p Params, rounds []sensed) figures {
+func measure(p Params, rounds []sensed, owed []message.Verdict) figures {
 	n := len(rounds)
 	now := rounds[n-1]
-	var f figures
-	var tasks []criterion
+	f := figures{goal: goalCriteria(now.ofGoal()), owed: owed, gated: now.gated()}
 	for _, o := range now.outcomes {
-		tasks = append(tasks, criteriaOf(o)...)
+		f.tasks = append(f.tasks, criteriaOf(o)...)
 	}
-	goal := goalCriteria(now.verdicts)
-	f.criteria = append(tasks, goal...)
-	f.D = max(share(tasks), share(goal))
-	if !now.measured() {
+	switch {
+	case !now.measured():
 		f.D = 1
+	case f.gated:
+		f.D = share(f.tasks)
+	default:
+		f.D = max(share(f.tasks), share(f.goal))
 	}
-	f.complete = now.summary && f.D == 0
+	f.complete = now.summary && f.D == 0 && len(owed) == 0
 	f.replans = n
 	if f.complete {
 		f.replans = n - 1
 	}
-	logical, environmental := implausible(f.criteria)
+	logical, environmental := implausible(f.telling())
 	f.P, f.class = classify(logical, environmental, f.complete)
 	if now.planFails {
 		f.P, f.class = 1, message.Logical
@@ -226,7 +231,7 @@ func classify(logical, environmental int, complete bool) (float64, message.Failu
 // whatever a check has shown to be false.
 func (f figures) facts(strict bool) []criterion {
 	var out []criterion
-	for _, c := range f.criteria {
+	for _, c := range slices.Concat(f.tasks, f.goal) {
 		if c.weight > 0 && (strict || c.Required || (c.By == message.ByCode && !c.never)) {
 			out = append(out, c)
 		}
@@ -237,7 +242,7 @@ func (f figures) facts(strict bool) []criterion {
 // heaviest is the failed criterion with the highest weight, the first in plan order on a tie.
 func (f figures) heaviest() string {
 	best, name := 0.0, ""
-	for _, c := range f.criteria {
+	for _, c := range f.telling() {
 		w := c.weight
 		if c.never {
 			w /= 1e3 // something that ran and failed always says more

@@ -10,7 +10,7 @@ import (
 
 func plausible(v message.Verdict) message.Verdict { v.Mode = message.Plausible; return v }
 
-func measured(r Round) figures { return measure(Defaults(message.V08), sense(history(r))) }
+func measured(r Round) figures { return measure(Defaults(message.V08), sense(history(r)), nil) }
 
 func TestDistance(t *testing.T) {
 	gap := func(attempt int, names ...string) message.Gap {

@@ -69,7 +69,7 @@ func fromCriteria(last sensed) []string {
 			}
 		}
 	}
-	for _, c := range goalCriteria(last.verdicts) {
+	for _, c := range goalCriteria(last.ofGoal()) {
 		if c.weight > 0 {
 			all = append(all, failed{c, ""})
 		}

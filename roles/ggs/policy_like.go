@@ -41,7 +41,7 @@ func (likeForLike) rule(s situation) ruling {
 		r.trace = append(r.trace, fmt.Sprintf("%s: %s (rule %s): %s", t.Slot, t.Directive, t.Rule, t.Because))
 	}
 	if s.D <= p.Delta {
-		r.trace = append(r.trace, "success refused: a required criterion or a check failed")
+		r.trace = append(r.trace, "success refused: "+s.refused())
 	}
 	return r
 }

@@ -56,8 +56,8 @@ func (v08) rule(s situation) ruling {
 	r := s.ordered(action(p, s.Loss, s.gradL), true)
 	r.worsening = count
 	if s.D <= p.Delta {
-		r.why += fmt.Sprintf(" D %.2f would be close enough, but a required criterion failed, and no threshold waives that.", s.D)
-		r.trace = append(r.trace, "success refused: a required criterion or a check failed")
+		r.why += fmt.Sprintf(" D %.2f would be close enough, but %s.", s.D, s.refused())
+		r.trace = append(r.trace, "success refused: "+s.refused())
 	}
 	return r
 }

@@ -173,6 +173,9 @@ func historyOf(g blackboard.Goal) History {
 	if a := g.Calibration.Answer; a != nil {
 		h.Rules = a.SOPs
 	}
+	if g.Plan != nil {
+		h.Criteria = g.Plan.TaskCriteria
+	}
 	for _, round := range g.Rounds {
 		h.Rounds = append(h.Rounds, Round{Request: round.Request, Summary: round.Summary, PlanFailure: round.PlanFailure, Directive: round.Directive,
 			ElapsedMS: round.Bill.ActiveMS, Cost: round.Bill.Cost})

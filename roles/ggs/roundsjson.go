@@ -51,6 +51,7 @@ type roundsFile struct {
 	Goal    message.GoalID    `json:"goal"`
 	Intent  string            `json:"intent"`
 	Strict  bool              `json:"strict"`
+	Needs   []string          `json:"goal_required"` // criteria of the goal that have to pass in the last round
 	Now     time.Time         `json:"now"`
 	Rounds  []json.RawMessage `json:"rounds"`
 }
@@ -92,6 +93,9 @@ func ParseRounds(r io.Reader) (Input, error) {
 	}
 	in := Input{Policy: f.Policy, Params: Defaults(f.Policy).With(f.Params), Now: f.Now.UTC(), NewID: idsFrom(raw),
 		History: History{Goal: f.Goal, Intent: f.Intent, Strict: f.Strict}}
+	for _, c := range f.Needs {
+		in.History.Criteria = append(in.History.Criteria, message.Criterion{ID: c, Criterion: c, Mode: message.Verifiable, Required: true})
+	}
 	if f.Now.IsZero() {
 		in.Now = time.Unix(0, 0).UTC()
 	}

@@ -23,8 +23,8 @@ func (s sensed) suspects() []suspect {
 			out = append(out, suspect{SubTaskOutcome: o, criteria: criteriaOf(o)})
 		}
 	}
-	goal := goalCriteria(s.verdicts)
-	if len(out) > 0 || share(goal) == 0 {
+	goal := goalCriteria(s.ofGoal())
+	if s.gated() || share(goal) == 0 {
 		return out
 	}
 	for _, o := range s.outcomes {

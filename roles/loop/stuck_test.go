@@ -46,7 +46,7 @@ func TestAReviewThatNobodyJudgedHoldsNobodyUp(t *testing.T) {
 		b := reviewedBoard(c.class, c.crashes, c.others...)
 		b.goals[0].Running = c.running
 		var said []string
-		for _, m := range Housekeeping(b, testPolicy, func(message.Process) bool { return true }, after(3_600_000), 0) {
+		for _, m := range Housekeeping(b, testPolicy, looking(func(message.Process) bool { return true }), after(3_600_000), 0) {
 			held, ok := m.Body.(message.CheckpointReached)
 			if !ok || held.Name != blackboard.CheckpointUnjudged || !strings.Contains(held.Reason, "can not be read") || !strings.Contains(held.Reason, "orch resume") {
 				t.Errorf("%s: said %+v", name, m.Body)

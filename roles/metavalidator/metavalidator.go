@@ -1,8 +1,11 @@
 // Package metavalidator measures how far a finished plan is from its goal: it
 // gates on every task having matched, merges what they produced, and judges the
-// goal's criteria one by one.
+// goal's criteria one by one. Where a task failed it runs the goal's checks on
+// what stands: whether the goal may end without that task is not for the tasks
+// that matched to say.
 //
-// It promises that no model is asked while any task failed, that ambiguous
+// It promises that no model is asked while any task failed, that the goal's
+// own checks are run all the same in every round, that ambiguous
 // evidence is a fail, that a pass resting on a model's word quotes what orch
 // recorded and is judged a second time, that a criterion nobody could judge is
 // neither passed nor failed, and that what it found goes to the controller with
@@ -45,8 +48,12 @@ func Run(ctx context.Context, e *step.Env) error {
 	}
 	began := e.Clock.Now()
 	r := roundOf(g, tasks, loop.ActiveMS(g, began))
-	if len(r.failed)+r.skipped > 0 {
-		return send(ctx, e, g, r.replan("")) // the gate: no model is asked
+	if len(r.failed)+r.skipped > 0 { // the gate: no model is asked
+		if r.verdicts, err = runChecks(ctx, e, g); err != nil {
+			return err
+		}
+		r.elapsedMS += e.Clock.Now().Sub(began).Milliseconds()
+		return send(ctx, e, g, r.replan(""))
 	}
 	merged, summary := merge(ctx, e, g, r.outcomes)
 	if err := whole(ctx, e); err != nil {

@@ -55,7 +55,7 @@ func normalise(p think.Proposal) think.Proposal {
 // assign gives a valid proposal its ids.
 func assign(e *step.Env, g blackboard.Goal, id message.PlanID, p think.Proposal, b Basis) (Plan, error) {
 	strict := g.Input.Strict || e.Config.Strict
-	plan := Plan{ID: id, Kept: p.Keep, TaskCriteria: criteria(p.TaskCriteria, "goal", true, strict)}
+	plan := Plan{ID: id, Kept: p.Keep, TaskCriteria: stillNeeded(criteria(p.TaskCriteria, "goal", true, strict), g)}
 	bySlot := map[string]message.TaskID{}
 	for _, kept := range p.Keep {
 		bySlot[b.Keepable[kept].Slot] = kept

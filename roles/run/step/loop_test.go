@@ -107,7 +107,7 @@ func TestAFailedRoundIsPlannedAgainAsOrdered(t *testing.T) {
 		t.Errorf("ran %s, want %s", got, want)
 	}
 	r := w.Goal(id).Rounds[0].Request
-	if r == nil || len(r.Outcomes) != 1 || r.Outcomes[0].Status != message.Failed || r.CorrectionCount != 1 || len(r.TaskVerdicts) != 0 {
+	if r == nil || len(r.Outcomes) != 1 || r.Outcomes[0].Status != message.Failed || r.CorrectionCount != 1 || len(r.TaskVerdicts) != 1 || !r.TaskVerdicts[0].Passed() {
 		t.Fatalf("the controller was told %+v", r)
 	}
 	if o := r.Outcomes[0]; o.Attempts != 2 || len(o.GapTrajectory) != 2 || o.GapTrajectory[1].Attempt != 2 || o.Slot != "fix" || o.Approach != "try-1" {
