@@ -74,7 +74,7 @@ func (a *app) note(text string) { fmt.Fprintln(a.err, "note: "+text) }
 // written: a validator weaker than the planner it checks, a second opinion by
 // the same model, a cap on what nobody knows the price of.
 func checkModels(cfg config.Config, in message.UserInput) error {
-	if err := loop.CheckTiers(choose.Tiers(cfg, in, allRoles(in))); err != nil {
+	if err := choose.CheckTiers(cfg, in); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if err := choose.CheckOthers(cfg, in); err != nil {

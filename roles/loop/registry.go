@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"fmt"
 	"slices"
 
 	"orch/blackboard/message"
@@ -23,9 +22,8 @@ type Contract struct {
 	Role       message.Role
 	Activation string // when it is activated, for people
 	Tier       Tier
-	AtLeast    message.Role // the role whose tier it must reach; empty for none
-	Resident   bool         // stays up and follows the log
-	Holds      bool         // works on a task it has claimed
+	Resident   bool // stays up and follows the log
+	Holds      bool // works on a task it has claimed
 }
 
 // contracts is in the order in which due activations are started: what a goal
@@ -40,7 +38,7 @@ var contracts = []Contract{
 		Activation: "a TaskSpec has no plan, or a PlanDirective or PlanRejected is unanswered: first the memory is asked, then the plan is made; in profile code also a blocked task, a second integration failure, an immediate discovery, a system_ambiguity",
 	},
 	{
-		Role: message.MetaValidator, Tier: Tier2, AtLeast: message.Planner,
+		Role: message.MetaValidator, Tier: Tier2,
 		Activation: "fan-in is complete: no task of the plan is claimable, running or in review",
 	},
 	{
@@ -89,34 +87,4 @@ func ContractOf(role message.Role) (Contract, bool) {
 func Holds(role message.Role) bool {
 	c, _ := ContractOf(role)
 	return c.Holds
-}
-
-// TierError says that a role would judge what a better thinker made.
-type TierError struct {
-	Role    message.Role
-	Has     int
-	Other   message.Role
-	OtherIs int
-}
-
-func (e *TierError) Error() string {
-	return fmt.Sprintf("the %s thinks at tier %d, below the %s's tier %d", e.Role, e.Has, e.Other, e.OtherIs)
-}
-
-// Hint names what to change.
-func (e *TierError) Hint() string {
-	return fmt.Sprintf("set models.%s.tier in .orch/config.yaml to at least %d, with a model that deserves it", e.Role, e.OtherIs)
-}
-
-// CheckTiers refuses an assignment in which a role is weaker than the one it
-// checks. Roles that are code are left out of tiers: they are exempt.
-func CheckTiers(tiers map[message.Role]int) error {
-	for _, c := range contracts {
-		has, ok := tiers[c.Role]
-		other, judged := tiers[c.AtLeast]
-		if c.AtLeast != "" && ok && judged && has < other {
-			return &TierError{Role: c.Role, Has: has, Other: c.AtLeast, OtherIs: other}
-		}
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -24,22 +23,6 @@ func TestInvariant_OnlyOneRoleOrdersAndOnlyOneEnds(t *testing.T) {
 				t.Errorf("%s may not say %s", c.Role, typ)
 			}
 		}
-	}
-}
-
-func TestInvariant_MetaValidatorTierAtLeastPlanner(t *testing.T) {
-	for _, c := range []struct {
-		planner, meta int
-		ok            bool
-	}{{2, 2, true}, {2, 3, true}, {3, 2, false}, {1, 1, true}} {
-		err := CheckTiers(map[message.Role]int{message.Planner: c.planner, message.MetaValidator: c.meta})
-		var low *TierError
-		if (err == nil) != c.ok || err != nil && !errors.As(err, &low) {
-			t.Errorf("planner %d, meta-validator %d: %v", c.planner, c.meta, err)
-		}
-	}
-	if err := CheckTiers(map[message.Role]int{message.Planner: 3}); err != nil {
-		t.Errorf("a role that is code has no tier: %v", err)
 	}
 }
 

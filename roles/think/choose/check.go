@@ -7,18 +7,6 @@ import (
 	"orch/roles/run/config"
 )
 
-// Tiers says how well each role thinks that does not think with code alone. An
-// entry without a tier counts as tier 1.
-func Tiers(cfg config.Config, in message.UserInput, all []message.Role) map[message.Role]int {
-	tiers := map[message.Role]int{}
-	for _, role := range all {
-		if chain := Chain(cfg, in, role); len(chain) > 0 {
-			tiers[role] = max(1, chain[0].Tier)
-		}
-	}
-	return tiers
-}
-
 // Error says what is wrong with a choice, and what mends it.
 type Error struct{ What, Do string }
 

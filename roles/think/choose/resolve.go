@@ -44,8 +44,14 @@ type Entry struct {
 // then its fallbacks. It is empty for the playbook backend.
 //
 // An entry of the role's own comes first; then a playbook asked for by name;
-// then the default entry; then what was found when the goal was entered.
+// then the default entry; then what was found when the goal was entered. A judge
+// has no fallback that thinks at a lower tier than what it judges.
 func Chain(cfg config.Config, in message.UserInput, role message.Role) []Entry {
+	return fit(cfg, in, role, chainOf(cfg, in, role))
+}
+
+// chainOf is the chain as the configuration has it.
+func chainOf(cfg config.Config, in message.UserInput, role message.Role) []Entry {
 	if _, ok := cfg.Models[string(role)]; ok {
 		return chainFrom(cfg, string(role))
 	}

@@ -3,7 +3,6 @@ package choose
 import (
 	"context"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -154,12 +153,7 @@ func TestACostThatIsNotKnownIsNotNothing(t *testing.T) {
 	}
 }
 
-func TestTiersAndSecondOpinions(t *testing.T) {
-	cfg := parse(t, "models:\n  default: {backend: openai, name: m}\n  planner: {backend: openai, name: big, tier: 3}\n  executor: {backend: playbook}\n")
-	want := map[message.Role]int{message.Planner: 3, message.MetaValidator: 1}
-	if got := Tiers(cfg, message.UserInput{}, []message.Role{message.Planner, message.MetaValidator, message.Executor}); !reflect.DeepEqual(got, want) {
-		t.Errorf("tiers %v, want %v", got, want)
-	}
+func TestSecondOpinionsAreByAnother(t *testing.T) {
 	for yaml, refused := range map[string]bool{
 		"models:\n  default: {backend: openai, name: m}\n":                                                                         false,
 		"models:\n  default: {backend: openai, name: m}\n  crosscheck: {backend: openai, name: m}\n":                               true,
