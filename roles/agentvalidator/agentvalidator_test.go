@@ -10,6 +10,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/act/check"
+	"orch/roles/act/tool"
 	"orch/roles/executor"
 	"orch/roles/internal/steptest"
 	"orch/roles/run/step"
@@ -115,6 +116,14 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 			judge: func(think.JudgeInput) (think.Judgement, error) {
 				return think.Judgement{Evidence: "it is down", Class: message.Environmental}, nil
 			}},
+		"a judge that quotes a missing command": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "frob: command not found",
+			judge: func(think.JudgeInput) (think.Judgement, error) {
+				return think.Judgement{Evidence: "bash: frob: command not found"}, nil
+			}},
+		"a judge that speaks of an outage": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "refused",
+			judge: func(think.JudgeInput) (think.Judgement, error) {
+				return think.Judgement{Evidence: "dial tcp: connection refused"}, nil
+			}},
 		"a pass without evidence": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "without naming any evidence",
 			judge: func(think.JudgeInput) (think.Judgement, error) { return think.Judgement{Pass: true}, nil }},
 		"a failed attempt": {criterion: steptest.Weighed("c"), done: think.Execution{Status: message.Failed, Reason: "gave up"},
@@ -131,7 +140,7 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := outcomes(w)[0].CriteriaVerdicts[0]
-		if v.Passed() || v.FailureClass != c.class || !strings.Contains(v.Evidence, c.evidence) {
+		if v.Passed() || v.FailureClass != c.class || !strings.Contains(v.Evidence, c.evidence) || v.By == message.ByModel && v.Kind != "" {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
@@ -235,6 +244,7 @@ func TestAnInfeasibleTaskIsNotCorrected(t *testing.T) {
 	w := steptest.New(t)
 	w.Verdicts["check"] = check.Verdict{Class: check.Logical, Evidence: "exit 1"}
 	w.Dispatch(nil, steptest.Task("a", steptest.Checked("c1", "check")))
+	w.Box.Results = map[string]tool.Result{"read it": {Exit: 1, Output: []byte("no such thing")}}
 	w.Work.Act = func(ctx context.Context, _ think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 		_, err := tools.Do(ctx, "shell", steptest.Shell("read it"))
 		return think.Execution{Status: message.Failed, Infeasible: "there is none"}, err

@@ -7,7 +7,6 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/act/check"
 	"orch/roles/run/step"
 	"orch/roles/think"
 )
@@ -82,18 +81,14 @@ func uncounted(c message.Criterion, t blackboard.Task) (v message.Verdict, advic
 }
 
 // promote reads unmistakable evidence of the world being in the way as
-// environmental, whatever was said. It never demotes.
+// environmental, whatever was said. It never demotes. What a judge writes is no
+// evidence: the commands and checks that orch ran have their class and kind.
 func promote(v message.Verdict, r message.ExecutionResult) message.Verdict {
 	if v.Passed() || v.FailureClass == message.Environmental {
 		return v
 	}
 	if r.Status == message.Failed && r.Class == message.Environmental {
 		v.FailureClass = message.Environmental
-	}
-	if v.By == message.ByModel {
-		if class, kind := check.Classify(1, v.Evidence); class == check.Environmental {
-			v.FailureClass, v.Kind = message.Environmental, string(kind)
-		}
 	}
 	return v
 }

@@ -192,10 +192,10 @@ func (a *attempt) result(done think.Execution, calls []message.ToolCall) message
 	}
 	if done.Infeasible != "" {
 		r.Status = message.Failed
-		if len(calls) > 0 || a.task.Attempt > 0 {
+		if a.shown(done, calls) {
 			r.Infeasible = step.Cut(done.Infeasible, step.EvidenceBytes)
 		} else {
-			r.Reason = "called infeasible without having tried anything: " + step.Cut(done.Infeasible, step.EvidenceBytes)
+			r.Reason = "called infeasible, and no call on record shows it: " + step.Cut(done.Infeasible, step.EvidenceBytes)
 		}
 	}
 	if r.Status == message.Failed {

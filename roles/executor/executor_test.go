@@ -341,29 +341,6 @@ func TestLeaseIsExtendedWithProgressOnly(t *testing.T) {
 	none.Beat("there is nothing to extend")
 }
 
-func TestInvariant_InfeasibleIsBelievedOnlyWithEvidence(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		calls    []string
-		believed bool
-	}{{"tried", []string{"read x"}, true}, {"not tried", nil, false}} {
-		w, _ := world(t)
-		w.Work.Act = func(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
-			if _, err := steptest.Call(c.calls...)(ctx, in, tools); err != nil {
-				return think.Execution{}, err
-			}
-			return think.Execution{Status: message.Completed, Infeasible: "there is no such thing"}, nil
-		}
-		if err := w.Next(message.Executor, Run); err != nil {
-			t.Fatal(err)
-		}
-		r := result(t, w)
-		if r.Status != message.Failed || (r.Infeasible != "") != c.believed {
-			t.Errorf("%s: %+v", c.name, r)
-		}
-	}
-}
-
 func TestABackendThatFailsFailsTheAttempt(t *testing.T) {
 	w, _ := world(t)
 	w.Work.Act = func(context.Context, think.ExecuteInput, think.Tools) (think.Execution, error) {

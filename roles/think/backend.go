@@ -197,6 +197,7 @@ type Execution struct {
 	Approach   string // what it says it did instead of the task's approach; empty if it says nothing
 	Output     string
 	Infeasible string
+	Exhausted  bool // set by code only: every variant of the approach was run in earlier attempts
 	Class      message.FailureClass
 	Reason     string
 	MustNot    string // what it was seen to do that the plan must not; nothing of it counts then

@@ -64,7 +64,8 @@ func (j *Journalled) act(ctx context.Context, name string, input json.RawMessage
 	if err != nil {
 		return think.ToolResult{}, err
 	}
-	ended, err := j.end(ctx, s, actedResult(acted, j.env.Clock.Now().Sub(began).Milliseconds()))
+	r := actedResult(acted, j.env.Clock.Now().Sub(began).Milliseconds())
+	ended, err := j.end(ctx, s, r, tool.Result{Exit: r.Exit, Infra: r.Infra})
 	if err != nil {
 		return think.ToolResult{}, err
 	}
@@ -79,7 +80,8 @@ func (j *Journalled) act(ctx context.Context, name string, input json.RawMessage
 func (j *Journalled) heldBack(ctx context.Context, s message.ToolStarted, d *tool.Denial) (think.ToolResult, error) {
 	reason := "[denied] " + d.Reason
 	output := reason + "\nhint: " + d.Hint
-	ended, err := j.end(ctx, s, tool.Result{Exit: -1, Output: []byte(output), Head: reason, Tail: output, Denied: reason, Denial: d})
+	r := tool.Result{Exit: -1, Output: []byte(output), Head: reason, Tail: output, Denied: reason, Denial: d}
+	ended, err := j.end(ctx, s, r, r)
 	if err != nil {
 		return think.ToolResult{}, err
 	}

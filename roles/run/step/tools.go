@@ -96,7 +96,7 @@ func (j *Journalled) do(ctx context.Context, c tool.Call, declared bool) (think.
 	if err != nil {
 		return think.ToolResult{}, err
 	}
-	ended, err := j.end(ctx, started, result)
+	ended, err := j.end(ctx, started, result, result)
 	if err != nil {
 		return think.ToolResult{}, err
 	}
@@ -205,13 +205,14 @@ func banned(b think.Ban) string {
 	return b.Approach + " on " + b.Target
 }
 
-// end says what a call did and keeps its whole output.
-func (j *Journalled) end(ctx context.Context, s message.ToolStarted, r tool.Result) (message.ToolCall, error) {
+// end says what a call did and keeps its whole output. proof is what of the
+// result says why it failed: the words of an agent do not.
+func (j *Journalled) end(ctx context.Context, s message.ToolStarted, r, proof tool.Result) (message.ToolCall, error) {
 	c := message.ToolCall{
 		Call: s.Call, Tool: s.Tool, Input: s.Input, Approach: s.Approach, Target: s.Target, Exit: r.Exit,
 		Head: firstChars(r.Head, tailChars), Tail: lastChars(r.Tail, tailChars), Denied: r.Denied, DurationMS: r.DurationMS,
 	}
-	c.Class, c.Kind = classify(r)
+	c.Class, c.Kind = classify(proof)
 	if len(r.Output) > tailChars {
 		sha, err := j.env.Board.PutBlob(j.env.Goal, r.Output)
 		if err != nil {

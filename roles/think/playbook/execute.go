@@ -59,7 +59,7 @@ func exhausted(a Action, c *message.CorrectionSignal) think.Execution {
 	if c != nil {
 		evidence = c.WhatWasWrong
 	}
-	return think.Execution{Status: message.Failed, Class: message.Logical, Reason: evidence,
+	return think.Execution{Status: message.Failed, Class: message.Logical, Reason: evidence, Exhausted: true,
 		Infeasible: fmt.Sprintf("%s on %s has no further variant: %s", a.Approach, a.Target, evidence)}
 }
 

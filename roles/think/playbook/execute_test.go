@@ -77,7 +77,7 @@ func TestExecute(t *testing.T) {
 			[]think.ToolResult{{Exit: -1, Denied: "[denied]"}}, 1, think.Execution{Status: "failed", Class: message.Environmental, Reason: "try: `first` was refused: [denied]"}},
 		{"a correction takes the next variant", two, "", 2, wrong, []think.ToolResult{{Output: "z"}}, 1, think.Execution{Status: "completed", Output: "z"}},
 		{"no variant is left", two, "", 3, wrong, nil, 0,
-			think.Execution{Status: "failed", Class: message.Logical, Reason: "exit 1: still red", Infeasible: "try on it has no further variant: exit 1: still red"}},
+			think.Execution{Status: "failed", Class: message.Logical, Reason: "exit 1: still red", Exhausted: true, Infeasible: "try on it has no further variant: exit 1: still red"}},
 		{"the world was in the way of the last variant", two, "", 3, inTheWay, []think.ToolResult{{Output: "z"}}, 1, think.Execution{Status: "completed", Output: "z"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
