@@ -113,8 +113,8 @@ var endTransitions = []Transition{
 	{"HumanEdit", nil, slices.Concat(from(Draft), notTerminal), "", "the edit's old value is the present one", "a person changes a field"},
 	{"HumanNote", nil, slices.Concat(from(Draft), notTerminal), "", "", "a person says something about the task"},
 	{"Abandoned", nil, unfinished, Abandoned, "a reason", "the planner gives the task up"},
-	{"FinalResult", nil, unfinished, Abandoned, "answers the open round, or a person's GiveUp", "the goal ended; APPROVED stays"},
-	{"FinalResult", nil, from(Draft), Void, "answers the open round, or a person's GiveUp", "the goal ended"},
+	{"FinalResult", nil, unfinished, Abandoned, "answers the open round, or a GiveUp", "the goal ended; APPROVED stays"},
+	{"FinalResult", nil, from(Draft), Void, "answers the open round, or a GiveUp", "the goal ended"},
 }
 
 // legal tells whether the table has the transition.

@@ -218,7 +218,7 @@ type Goal struct {
 	PlanRef      Ref                       `json:"plan_ref"`
 	Plans        []Plan                    `json:"plans,omitempty"` // oldest first
 	Rounds       []Round                   `json:"rounds,omitempty"`
-	GiveUp       *message.GiveUp           `json:"give_up,omitempty"` // a person's word to end it
+	GiveUp       *message.GiveUp           `json:"give_up,omitempty"` // a person's word to end it, or that its deadline has passed
 	GiveUpRef    Ref                       `json:"give_up_ref,omitzero"`
 	Final        *message.FinalResult      `json:"final,omitempty"`
 	FinalRef     Ref                       `json:"final_ref"`

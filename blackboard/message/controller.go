@@ -3,6 +3,7 @@ package message
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Loss is the measured error of a round; every part is in [0, 1] but L.
@@ -81,10 +82,12 @@ func (p PlanDirective) Validate() error {
 	return fmt.Errorf("directive %q is not refine, change_path, change_approach or break_symmetry", p.Directive)
 }
 
-// GiveUp is a person's word that a goal is not to be worked on any more. The
+// GiveUp is a person's word that a goal is not to be worked on any more, or the
+// supervisor's that the moment has passed by which the person wanted it done. The
 // controller answers it with a FinalResult.
 type GiveUp struct {
-	Reason string `json:"reason"`
+	Reason   string     `json:"reason"`
+	Deadline *time.Time `json:"deadline,omitempty"` // that has passed; none where a person gave it up
 }
 
 // Validate refuses a goal given up without a reason.

@@ -195,7 +195,7 @@ var catalogue = sync.OnceValue(func() []Entry {
 		row[ReplanRequest](to(GGS), changes(Goals), process(MetaValidator)),
 		row[OutcomeSummary](to(GGS), changes(Goals), process(MetaValidator)),
 		row[PlanDirective](to(Planner), changes(Goals), process(GGS)),
-		row[GiveUp](to(GGS), changes(Goals), person()),
+		row[GiveUp](to(GGS), changes(Goals), person(), process(Supervisor)),
 		row[FinalResult](to(Human), changes(Goals, Tasks, Approvals), process(GGS)),
 		row[Megram](to(Memory), changes(Goals), process(GGS, Memory)),
 		row[MemoryFact](to(Memory), nil, person()),

@@ -283,6 +283,25 @@ func TestResidentEndsAGoalThatAPersonGaveUp(t *testing.T) {
 	}
 }
 
+// A deadline that has passed ends the goal by its name, and not as if a person
+// had changed their mind.
+func TestResidentEndsAGoalWhoseDeadlinePassed(t *testing.T) {
+	s := newStage(t)
+	s.start(false)
+	s.failRound("a")
+	s.say(s.people, message.Message{From: message.Supervisor, Body: message.GiveUp{Reason: "the deadline has passed", Deadline: &noon}})
+	if err := s.resident(s.ggs()).Answer(t.Context(), testGoal); err != nil {
+		t.Fatal(err)
+	}
+	f := s.goal().Final
+	if f == nil || f.Directive != message.Abandon || !strings.Contains(f.Rationale, "2026-01-02T12:00:00Z") || !strings.HasPrefix(f.Summary, "Out of time: ") || len(f.UnmetCriteria) == 0 {
+		t.Errorf("got %+v", f)
+	}
+	if strings.Contains(fmt.Sprint(f), "person") {
+		t.Errorf("it blames a person: %+v", f)
+	}
+}
+
 func TestResidentKilledAtAnyPointSaysEverythingOnce(t *testing.T) {
 	for left := range 3 {
 		for _, after := range []bool{false, true} {

@@ -243,6 +243,9 @@ func (h *keeper) goal(g blackboard.Goal) {
 	if g.Status != blackboard.GoalOpen || braked(h.s.Brakes()) {
 		return
 	}
+	if h.deadline(g) {
+		return
+	}
 	said := len(h.out)
 	h.silentMemory(g)
 	h.limits(g)
