@@ -75,6 +75,7 @@ func (r *review) look(ctx context.Context) error {
 		return err
 	}
 	r.found = append(r.found, weaken.OwnFiles(changed)...)
+	r.found = append(r.found, outOfScope(r.goal, changed)...)
 	odd, err := r.oddities(ctx)
 	if err != nil {
 		return err

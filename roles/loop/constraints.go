@@ -32,6 +32,9 @@ const (
 // where it would have left nothing to try.
 func ConstraintsOf(g blackboard.Goal) think.Constraints {
 	c := memoryConstraints(g.Calibration.Answer)
+	if g.Spec != nil && g.Spec.Constraints.Scope != nil {
+		c.Scope = think.ScopeOf(*g.Spec.Constraints.Scope)
+	}
 	if g.Plan != nil && g.PlanCause.ID == "" {
 		c.SetAside = g.Plan.MemorySetAside
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -52,6 +53,7 @@ const (
 	RuleDependency    = "unknown_dependency"
 	RuleCycle         = "dependency_cycle"
 	RuleTargetOutside = "target_outside_workspace"
+	RuleScope         = "target_out_of_scope"
 )
 
 // Validate lists everything that forbids to dispatch a proposal. It is the plan
@@ -119,6 +121,8 @@ func (v *violations) task(t think.ProposedTask) {
 	for _, target := range t.Targets {
 		if why := outside(target); why != "" {
 			v.add(RuleTargetOutside, t.Slot, "target %q %s", target, why)
+		} else if v.b.Constraints.OutOfScope(target) && !t.ReadOnly && len(t.Action) == 0 {
+			v.add(RuleScope, t.Slot, "target %q is outside the scope of the goal: %s", target, strings.Join(v.b.Constraints.Scope, ", "))
 		}
 	}
 	if ban, forbidden := v.b.Constraints.Forbidden(t.Slot, t.Approach, t.Target); forbidden {

@@ -63,6 +63,8 @@ type Constraints struct {
 	// SetAside are the slots in which the memory's bans do not bind, because
 	// they would leave nothing to try.
 	SetAside []string
+	// Scope are the paths of the project that may change; none for all.
+	Scope []string `json:"scope,omitempty"`
 }
 
 // Ban forbids an approach or an (approach, target) pair, for one slot or for all.

@@ -91,6 +91,22 @@ func (b *Box) Target(c Call) (approach, target string) {
 	return approach, act.target(b)
 }
 
+// Writes are the paths a call is seen to change, relative to the workspace
+// where they are in it. What a program does by itself is not seen.
+func (b *Box) Writes(c Call) []string {
+	act, err := decode(c)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, d := range act.gate(b) {
+		for _, path := range d.Writes {
+			all = append(all, b.rel(path))
+		}
+	}
+	return all
+}
+
 // wrapperNames say how to run a program, not which one.
 var wrapperNames = []string{"env", "nohup", "timeout", "nice", "time", "command", "exec", "stdbuf", "setsid", "sh", "bash", "dash", "sudo", "xargs", "echo", "source", ".", "eval", "printf", "busybox"}
 

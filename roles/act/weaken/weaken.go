@@ -24,6 +24,7 @@ const (
 	MissingTests       Kind = "missing_tests"
 	OrchFiles          Kind = "orch_files"
 	HiddenText         Kind = "hidden_text"
+	OutOfScope         Kind = "out_of_scope"
 )
 
 // Finding is one place where tests came to say less.
@@ -48,6 +49,7 @@ var fixes = sync.OnceValue(func() map[Kind]string {
 		SpecialCase:        "let the program behave the same whether it is tested or not",
 		MissingTests:       "add tests that fail without the change and show done_when",
 		HiddenText:         "write the character as an escape, or leave it out",
+		OutOfScope:         "leave it as it was: the person said where the work may take place",
 		OrchFiles:          "leave out of the commits what is below .orch: the board, its settings and hooks are a person's",
 	}
 })

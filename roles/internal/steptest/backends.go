@@ -146,6 +146,16 @@ func (b *Box) Target(c tool.Call) (approach, target string) {
 	return "shell:" + program, Command(c)
 }
 
+// Writes implements step.Box: a command that begins with write changes the paths
+// that follow.
+func (b *Box) Writes(c tool.Call) []string {
+	words := strings.Fields(Command(c))
+	if len(words) == 0 || words[0] != "write" {
+		return nil
+	}
+	return words[1:]
+}
+
 // Permit implements step.Box.
 func (b *Box) Permit(action gate.Action, target, why string) *tool.Denial {
 	if b.Permits {

@@ -140,6 +140,9 @@ func (j *Journalled) violation(o think.Observed) error {
 		return nil
 	}
 	if o.Command == "" {
+		if path := wrote(o, j.env.Workspace); !o.Failed && path != "" && j.mustNot.OutOfScope(path) {
+			return j.leftScope(path)
+		}
 		j.changed = j.changed || !j.task.ReadOnly // who knows
 		return nil
 	}
@@ -152,6 +155,9 @@ func (j *Journalled) violation(o think.Observed) error {
 	target = shortName(target)
 	ban, forbidden := j.banOn(approach, target)
 	j.changed = j.changed || !j.env.Box.Idempotent(call)
+	if path := j.outside(call); path != "" && !o.Failed {
+		return j.leftScope(path)
+	}
 	if !forbidden || o.Failed && j.refused[message.Pair{Tool: approach, Target: target}] {
 		return nil
 	}

@@ -37,6 +37,8 @@ type Box interface {
 	Idempotent(tool.Call) bool
 	May(tool.Call) bool
 	Target(tool.Call) (approach, target string)
+	// Writes are the paths a call is seen to change.
+	Writes(tool.Call) []string
 	// Permit asks for permission of something no call shows; nil: it is given.
 	Permit(action gate.Action, target, why string) *tool.Denial
 }

@@ -144,6 +144,11 @@ func (j *Journalled) run(ctx context.Context, c tool.Call, s message.ToolStarted
 		return tool.Result{Exit: -1, Output: []byte(reason), Denied: reason,
 			Denial: &tool.Denial{Kind: tool.DeniedMustNot, Reason: reason, Hint: "choose another approach"}}
 	}
+	if path := j.outside(c); path != "" {
+		reason := fmt.Sprintf("[denied] %s is outside the scope of the goal: %s", path, strings.Join(j.mustNot.Scope, ", "))
+		return tool.Result{Exit: -1, Output: []byte(reason), Denied: reason,
+			Denial: &tool.Denial{Kind: tool.DeniedMustNot, Reason: reason, Hint: "change only what is in scope"}}
+	}
 	if d := j.doubted(s); d != nil {
 		reason := "[denied] " + d.Reason
 		return tool.Result{Exit: -1, Output: []byte(reason + "\nhint: " + d.Hint), Denied: reason, Denial: d}

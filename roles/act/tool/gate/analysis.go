@@ -29,6 +29,7 @@ type analysis struct {
 	steps    int
 	handlers map[string]handler
 	made     map[string]bool // paths the command itself writes, before they are run
+	writes   []string        // paths it writes or deletes, symbolic links resolved
 }
 
 func newAnalysis(f Facts, tool string) *analysis {

@@ -25,6 +25,7 @@ type Decision struct {
 	Findings []Finding // everything that needed permission, also what rules already gave
 	ReadOnly bool      // provably changes nothing
 	Programs []string  // the programs it runs, wrappers left out, in order
+	Writes   []string  // absolute paths it is seen to write or delete; what a program does by itself is not seen
 }
 
 // Entry is what is known about one path.
@@ -72,6 +73,7 @@ func (g Gate) Shell(command, dir string) Decision {
 	st := newState(dir, g.Vars)
 	a.shielded(command, st, g.Dialect)
 	d := g.decide("shell", command, a.found, a.programs)
+	d.Writes = a.writes
 	d.Programs, d.ReadOnly = a.programs, a.readOnly && len(a.found) == 0
 	return d
 }
@@ -82,7 +84,9 @@ func (g Gate) Write(tool, path string, edit bool) Decision {
 	a := newAnalysis(g.Facts, tool)
 	st := newState(g.Facts.Root(), nil)
 	a.write(tool, known(path), st, !edit)
-	return g.decide(tool, tool+" "+path, a.found, nil)
+	d := g.decide(tool, tool+" "+path, a.found, nil)
+	d.Writes = a.writes
+	return d
 }
 
 // Read judges a file tool that will read path (absolute). Reading in the

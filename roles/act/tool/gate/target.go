@@ -13,10 +13,18 @@ func (a *analysis) write(program string, target arg, st *state, replace bool) {
 		}
 	}
 	a.each(program, "writes to", target, st, true, func(e Entry) {
+		a.writesTo(e)
 		if replace && e.Exists && !e.Dir && !e.Created {
 			a.lost(Overwrite, program, a.rel(e.Real), "%s overwrites %s, which this goal did not create")
 		}
 	})
+}
+
+// writesTo notes what changes; what is thrown away with the step does not count.
+func (a *analysis) writesTo(e Entry) {
+	if !e.Scratch && !device(e.Real) && len(a.writes) < maxFindings {
+		a.writes = append(a.writes, e.Real)
+	}
 }
 
 // harmless: writing there is not even an effect.
@@ -33,6 +41,7 @@ func harmless(target arg) bool {
 func (a *analysis) remove(program string, target arg, st *state) {
 	a.readOnly = false
 	a.each(program, "deletes", target, st, false, func(e Entry) {
+		a.writesTo(e)
 		if e.Exists && !e.Created {
 			a.lost(Delete, program, a.rel(e.Real), "%s deletes %s, which this goal did not create")
 		}
