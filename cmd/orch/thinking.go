@@ -94,9 +94,8 @@ func (a *app) thinking(cfg config.Config, in message.UserInput, role message.Rol
 // judgeOf lets those entries of a role judge whose tier is enough, each in a
 // conversation of its own.
 func (a *app) judgeOf(cfg config.Config, in message.UserInput, role message.Role, m *choose.Meter, links []choose.Link) (think.Judge, error) {
-	contract, _ := loop.ContractOf(role)
 	var judging []choose.Judging
-	for _, e := range choose.Judges(cfg, in, role, contract.AtLeast) {
+	for _, e := range choose.Chain(cfg, in, role) {
 		for _, l := range links {
 			if l.Name != e.Name {
 				continue

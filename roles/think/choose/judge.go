@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"orch/blackboard/message"
-	"orch/roles/run/config"
 	"orch/roles/think"
 	"orch/roles/think/model"
 )
@@ -117,19 +115,4 @@ func useless(err error) *think.UnusableError {
 		return &think.UnusableError{Role: "judge", Model: failed.Model, Why: failed.Error()}
 	}
 	return nil
-}
-
-// Judges is the chain of a role that judges, without the fallbacks that think
-// below the tier of the role it judges: a tier holds for whoever takes over.
-// atLeast is that role, or empty.
-func Judges(cfg config.Config, in message.UserInput, role, atLeast message.Role) []Entry {
-	chain, judged := Chain(cfg, in, role), []Entry(nil)
-	if atLeast != "" {
-		judged = Chain(cfg, in, atLeast)
-	}
-	if len(chain) == 0 || len(judged) == 0 {
-		return chain
-	}
-	least := max(1, judged[0].Tier)
-	return slices.DeleteFunc(slices.Clone(chain), func(e Entry) bool { return max(1, e.Tier) < least })
 }

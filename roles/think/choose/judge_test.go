@@ -77,23 +77,16 @@ func TestTiersHoldForFallbacksOfJudges(t *testing.T) {
   strong: {backend: openai, name: s, tier: 3, fallback: local}
   local: {backend: openai, name: l}
 `)
-	for _, c := range []struct {
-		role, atLeast message.Role
-		want          string
-	}{
-		{message.MetaValidator, message.Planner, "meta-validator strong"},
-		{message.MetaValidator, "", "meta-validator weak strong local"},
-		{message.AgentValidator, "", "default local"},
-	} {
-		if got := names(Judges(cfg, message.UserInput{}, c.role, c.atLeast)); got != c.want {
-			t.Errorf("%s judges %s: %q, want %q", c.role, c.atLeast, got, c.want)
+	for role, want := range map[message.Role]string{message.MetaValidator: "meta-validator strong", message.AgentValidator: "default local"} {
+		if got := names(Chain(cfg, message.UserInput{}, role)); got != want {
+			t.Errorf("%s: %q, want %q", role, got, want)
 		}
 	}
 	same := parse(t, "models: {default: {backend: openai, name: d, fallback: local}, local: {backend: openai, name: l}}\n")
-	if got := names(Judges(same, message.UserInput{}, message.MetaValidator, message.Planner)); got != "default local" {
+	if got := names(Chain(same, message.UserInput{}, message.MetaValidator)); got != "default local" {
 		t.Errorf("without tiers: %q", got)
 	}
-	if got := Judges(config.Config{}, message.UserInput{}, message.MetaValidator, message.Planner); len(got) != 0 {
+	if got := Chain(config.Config{}, message.UserInput{}, message.MetaValidator); len(got) != 0 {
 		t.Errorf("without models: %v", got)
 	}
 }
