@@ -26,7 +26,9 @@ func TestNoGoalEndsWellWithoutItsOwnChecks(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		w.Plan.Propose = manyCriteria
 		w.Judge.Say = func(in think.JudgeInput) (think.Judgement, error) {
-			return think.Judgement{Pass: in.Sceptical || rnd.IntN(8) > 0, Evidence: "seen"}, nil
+			j := steptest.Pass(in, "seen")
+			j.Pass = in.Sceptical || rnd.IntN(8) > 0
+			return j, nil
 		}
 		id := w.Start("make the tests pass")
 		r := controllerOf(w, policy)
