@@ -40,11 +40,11 @@ func pairing() []fakemodel.Rule {
 		says("perceiver", asPerceiver, `{"intent":"greet the reader","tags":["greeting"]}`),
 		says("candidates", asCandidates, `{"candidates":[{"tool":"write","target":"lib"}]}`),
 		inTurn("planner", asCodePlanner, plan("", ""), plan("lib", ""), plan("lib", "Tests are in tests/.")),
-		inTurn("plan-reviewer", asPlanReviewer, `{"decision":"reject","reason":"a gap","problems":[{"slot":"greet","problem":"a stranger does not know where tests are","fix":"say it"}]}`,
-			`{"decision":"accept","reason":"it covers the spec"}`),
+		inTurn("plan-reviewer", asPlanReviewer, `{"word":"{{word}}","decision":"reject","reason":"a gap","problems":[{"slot":"greet","problem":"a stranger does not know where tests are","fix":"say it"}]}`,
+			`{"word":"{{word}}","decision":"accept","reason":"it covers the spec"}`),
 		says("woken", asWoken, `{"answer":"unblock","reason":"the word is hello"}`),
-		inTurn("code-reviewer", asCodeReviewer, `{"decision":"rejected","blockers":[{"file":"lib/greet.sh","line":1,"defect":"it greets nobody","fix":"name the reader"}],`+met+`}`,
-			`{"decision":"approved","blockers":[],"prior_feedback":[{"what":"lib/greet.sh:1: it greets nobody","state":"RESOLVED"}],`+met+`}`),
+		inTurn("code-reviewer", asCodeReviewer, `{"word":"{{word}}","decision":"rejected","blockers":[{"file":"lib/greet.sh","line":1,"defect":"it greets nobody","fix":"name the reader"}],`+met+`}`,
+			`{"word":"{{word}}","decision":"approved","blockers":[],"prior_feedback":[{"what":"lib/greet.sh:1: it greets nobody","state":"RESOLVED"}],`+met+`}`),
 	}
 }
 

@@ -52,6 +52,10 @@ func (r *review) askTwice(ctx context.Context, who think.Reviewer, v *message.Re
 // askOnce asks one reviewer once. why says what keeps its answer from being a
 // verdict that binds; empty when it binds.
 func (r *review) askOnce(ctx context.Context, who think.Reviewer, in think.ReviewInput, v *message.ReviewVerdict) (thought think.Review, why string, err error) {
+	// Drawn for each question, when all that is shown has been read.
+	if in.Word, err = think.NewWord(r.e.Random); err != nil {
+		return thought, "", err
+	}
 	thought, err = r.ask(ctx, who, in)
 	if why, hopeless := useless(err); why != "" {
 		if hopeless {

@@ -2,6 +2,7 @@ package codereviewer_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"os"
@@ -62,7 +63,7 @@ func envOf(d *codertest.Desk, role message.Role, agent message.AgentID) *step.En
 	return &step.Env{
 		Board: d.As(agent, role), Key: blackboard.ActivationKey{Role: role, Subject: string(codertest.Task), Cause: cause},
 		Goal: codertest.Goal, Agent: agent, Fence: fence, Config: config.Default(), Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
-		Lease: func() message.Lease { return message.Lease{ExpiresAt: time.Now().Add(time.Minute)} }, Log: d.T.Logf,
+		Lease: func() message.Lease { return message.Lease{ExpiresAt: time.Now().Add(time.Minute)} }, Log: d.T.Logf, Random: rand.Reader,
 		Code: &step.Code{
 			Repo: d.Repo, Place: d.Place, Integration: codertest.Integration, Requests: &step.Requests{},
 			TestCommand: func(string) (string, error) { return "", nil },

@@ -71,6 +71,7 @@ type Panel interface {
 
 // ReviewInput is all a reviewer may read beside the checkout of the commit.
 type ReviewInput struct {
+	Word        string            `json:"word"` // of this question, see NewWord; the verdict repeats it
 	Goal        message.GoalID    `json:"goal"`
 	Task        message.SubTask   `json:"task"`
 	Dir         string            `json:"dir"` // checkout of the commit, read-only

@@ -48,6 +48,7 @@ type request struct {
 	Role  string `json:"role"`
 	Dir   string `json:"dir"`
 	Input struct {
+		Word string `json:"word"` // that a verdict repeats
 		Task struct {
 			ID       string      `json:"id"`
 			Slot     string      `json:"slot"`
@@ -211,7 +212,7 @@ func (r request) verdict(said string) (string, error) {
 	if strings.HasPrefix(said, "{") {
 		return said, nil
 	}
-	a := map[string]any{"decision": "approved", "blockers": []blocker{}, "prior_feedback": []any{}, "verdicts": []any{}}
+	a := map[string]any{"word": r.Input.Word, "decision": "approved", "blockers": []blocker{}, "prior_feedback": []any{}, "verdicts": []any{}}
 	if rest, ok := strings.CutPrefix(said, "reject "); ok {
 		f := strings.SplitN(rest, " ", 3)
 		if len(f) != 3 {

@@ -77,7 +77,7 @@ func (a *Agent) Review(ctx context.Context, in think.ReviewInput) (think.Review,
 		return out, err
 	}
 	var said closing.Review
-	if err := answer.Parse(res.Text, p.Schema, &said); err != nil {
+	if err := answer.Bound(res.Text, p.Schema, in.Word, "decision", &said); err != nil {
 		return out, &model.Error{Kind: model.Malformed, Model: a.Model(), Account: a.Account(), Detail: "its verdict can not be read: " + err.Error()}
 	}
 	return said.Into(out, in), nil

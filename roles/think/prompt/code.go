@@ -111,6 +111,7 @@ func ForReviewer(in think.ReviewInput) (Prompt, error) {
 		{Inputs, "The change", in.Diff, true},
 		{Feedback, "Blockers of earlier reviews: say of each what became of it, by exactly this name", names(in.Pending), true},
 		{Feedback, "Your verdict on this was given back, because it does not bind; give a whole one", in.Refused, true},
+		word(in.Word),
 	}
 	return Compose(CodeReviewer, in.Values, in, parts...)
 }

@@ -28,7 +28,7 @@ func (t *Thinker) Review(ctx context.Context, in think.ReviewInput) (think.Revie
 			return tooLarge(in, s), nil
 		}
 	}
-	c := t.talk(p)
+	c := t.judging(p, in.Word, "decision")
 	r, err := c.ask(ctx)
 	var said closing.Review
 	if none := noAnswer(err); none != nil {
