@@ -2,7 +2,6 @@ package coder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"orch/blackboard/message"
@@ -29,18 +28,19 @@ func (it *iteration) hear(ctx context.Context, body message.Body) (message.ID, e
 		if b.Kind == "" {
 			b.Kind = message.BlockedSpec
 		}
+		asked := b.Task
 		b.Task = it.task.ID
 		if problem := code.BlockProblem(b); problem != "" {
 			return "", &step.NotYoursError{What: problem, Do: "orch note blocked --reason TEXT --question TEXT? [--question TEXT?]"}
 		}
-		return "", it.endWith(b.Task, b)
+		return "", it.endWith(asked, b)
 	case message.Handoff:
 		if b.Summary == "" || b.NextAction == "" {
 			return "", &step.NotYoursError{What: "a handoff needs a summary and a next action", Do: "orch note handoff --summary TEXT --next TEXT"}
 		}
 		asked := b.Task
 		b.Task, b.Refused = it.task.ID, "" // whether work is taken is for code to say
-		return "", errors.Join(it.mine(asked), it.endWith(b.Task, b))
+		return "", it.endWith(asked, b)
 	}
 	return "", &step.NotYoursError{What: fmt.Sprintf("a coder may not say %s", body.Type()), Do: "orch submit, or orch note anomaly, discovery, blocked or handoff"}
 }
