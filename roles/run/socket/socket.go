@@ -38,8 +38,10 @@ const (
 
 // Bounds of one request.
 const (
-	maxBytes = 1 << 20
+	maxBytes = 64 << 10
+	maxOpen  = 32 // connections that are answered at once; the others wait
 	patience = 10 * time.Second
+	pause    = 10 * time.Millisecond // before listening again, after an error
 )
 
 // Request asks the step to say something.
@@ -130,13 +132,7 @@ func Serve(ctx context.Context, dir string, s Session) (path string, stop func()
 	ctx, cancel := context.WithCancel(ctx)
 	var open sync.WaitGroup
 	open.Go(func() {
-		for {
-			conn, err := l.AcceptUnix()
-			if err != nil {
-				return
-			}
-			open.Go(func() { s.answer(ctx, conn) })
-		}
+		s.accept(ctx, l, &open)
 	})
 	return path, func() {
 		cancel()
@@ -144,6 +140,32 @@ func Serve(ctx context.Context, dir string, s Session) (path string, stop func()
 		open.Wait()
 		os.RemoveAll(dir)
 	}, nil
+}
+
+// accept answers who connects until the listener is closed. It takes no more
+// than it can answer: who holds connections open makes others wait, and the
+// step, which has files of its own to open, does not run out of them.
+func (s Session) accept(ctx context.Context, l *net.UnixListener, open *sync.WaitGroup) {
+	places := make(chan struct{}, maxOpen)
+	for {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		conn, err := l.AcceptUnix()
+		if err != nil {
+			if <-places; errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
+				return
+			}
+			time.Sleep(pause) // out of files, for example: it may pass
+			continue
+		}
+		open.Go(func() {
+			defer func() { <-places }()
+			s.answer(ctx, conn)
+		})
+	}
 }
 
 // answer looks who connected before it reads what they want.
@@ -191,7 +213,7 @@ func (s Session) handle(ctx context.Context, r io.Reader) (reply Reply, heard bo
 	line, err := bufio.NewReader(r).ReadBytes('\n')
 	switch {
 	case len(line) > maxBytes:
-		return Reply{Error: "the request is longer than 1 MiB"}, true
+		return Reply{Error: "the request is longer than 64 KiB"}, true
 	case err != nil:
 		return Reply{Error: "the request is not a line of JSON: " + err.Error()}, true
 	}

@@ -13,12 +13,17 @@ import (
 // a loop must not flood the log.
 const maxRecorded = 10
 
+// maxSaid bounds what one step passes on, for the same reason: it is far above
+// what an agent has to say.
+const maxSaid = 200
+
 // Requests pass what a command below the step asks for to the role, under the
 // table of who may say what. While the role does not listen, nothing may be said.
 type Requests struct {
 	mu       sync.Mutex
 	hear     func(context.Context, message.Body) (message.ID, error)
 	recorded int
+	said     int
 }
 
 // Open lets a function hear until the returned one is called.
@@ -45,7 +50,14 @@ func (q *Requests) Hear(ctx context.Context, e *Env, body message.Body) (message
 	if q.hear == nil {
 		return "", &DeafError{}
 	}
-	return q.hear(ctx, body)
+	if q.said >= maxSaid {
+		return "", &NotYoursError{What: fmt.Sprintf("this step has passed on %d messages and takes no more", maxSaid), Do: "say what matters in few words"}
+	}
+	id, err := q.hear(ctx, body)
+	if err == nil {
+		q.said++
+	}
+	return id, err
 }
 
 // Refused records that somebody who is not of this step spoke to its socket.
