@@ -56,6 +56,9 @@ func (b *Board) AppendFunc(ctx context.Context, draft func(*State) (message.Mess
 		option(&rules)
 	}
 	m, err := b.append(ctx, func(s *State) (message.Message, error) {
+		if err := b.refuse(s); err != nil {
+			return message.Message{}, err
+		}
 		if err := rules.check(s); err != nil {
 			return message.Message{}, err
 		}
@@ -71,6 +74,13 @@ func (b *Board) AppendFunc(ctx context.Context, draft func(*State) (message.Mess
 		err = errors.Join(err, b.logViolation(ctx, boundary))
 	}
 	return m, err
+}
+
+func (b *Board) refuse(s *State) error {
+	if b.opts.Refuse == nil {
+		return nil
+	}
+	return b.opts.Refuse(s)
 }
 
 func (r appendRules) check(s *State) error {

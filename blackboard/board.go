@@ -29,6 +29,10 @@ type Options struct {
 	// is noted there, where nobody who replaces the project reaches. Empty: not.
 	StateDir string
 
+	// Refuse looks at every message before it is drafted; an error refuses it. Nil
+	// refuses nothing. It must not call the board, nor keep or change the state.
+	Refuse func(*State) error
+
 	UnsafeFS bool // accept a network file system
 	ReadOnly bool // write nothing in the project, not even a cache
 

@@ -251,7 +251,7 @@ func (a *app) options(id blackboard.Identity) blackboard.Options {
 	return blackboard.Options{
 		StateDir: state, Redact: blackboard.NewRedactor(os.Environ()),
 		FS: journal.OSFS{}, Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
-		Identity: id, UnsafeFS: a.unsafeFS,
+		Identity: id, UnsafeFS: a.unsafeFS, Refuse: notBelow(id),
 	}
 }
 

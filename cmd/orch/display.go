@@ -92,6 +92,9 @@ func (d *display) interruptions(m message.Message) []string {
 	case message.LateResult:
 		return []string{d.head("late", "a result came after its claim was lost and is kept, not applied")}
 	case message.BoundaryViolation:
+		if b.Refused == "" {
+			return []string{d.head("refused", fmt.Sprintf("%s (%s): %s", b.By, b.From, b.Why))}
+		}
 		return []string{d.head("refused", fmt.Sprintf("%s (%s) may not say %s: %s", b.By, b.From, b.Refused, b.Why))}
 	case message.JournalRepaired:
 		return []string{d.head("repaired", fmt.Sprintf("%d bytes that were never acknowledged moved to %s", b.Bytes, b.Kept))}

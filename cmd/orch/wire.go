@@ -103,7 +103,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	root := s.Root()
 	resident := func(name string, role message.Role, args ...string) supervisor.Resident {
 		argv := slices.Concat([]string{exe, "-C", root}, flags, args)
-		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Secrets: a.residentKeeps(s.Board, cfg, role),
+		return &supervisor.ResidentProcess{Argv: argv, Root: root, Env: os.Environ(), Secrets: a.residentKeeps(s.Board, cfg, role), Tells: tells,
 			Log: filepath.Join(s.Dir(), blackboard.RunDir, name+".log"), GraceMS: cfg.Limits.GraceMS}
 	}
 	sv := &supervisor.Supervisor{
@@ -131,7 +131,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 
 // hooks are the executables a person put beside the board.
 func (a *app) hooks(b *blackboard.Board, cfg config.Config) supervisor.Hooks {
-	return supervisor.Hooks{Dir: filepath.Join(b.Dir(), blackboard.HooksDir), Root: b.Root(), LimitMS: cfg.Limits.HookWallMS, Env: os.Environ(), Warn: a.warn,
+	return supervisor.Hooks{Dir: filepath.Join(b.Dir(), blackboard.HooksDir), Root: b.Root(), LimitMS: cfg.Limits.HookWallMS, Env: withoutSocket(os.Environ()), Warn: a.warn,
 		Trusted: func(ctx context.Context) error { return a.checkTrust(ctx, b.Root()) }}
 }
 

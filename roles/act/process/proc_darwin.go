@@ -89,3 +89,6 @@ func killProc(id Identity) error {
 	}
 	return unix.Kill(id.PID, unix.SIGKILL)
 }
+
+// isGuard does not know: how others were started is not asked here.
+func isGuard(int) bool { return false }

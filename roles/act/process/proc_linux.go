@@ -114,6 +114,16 @@ func markerOf(pid int) (m Marker, known bool) {
 	return "", len(env) > 0
 }
 
+// isGuard tells whether a process is a guard, by how it was started.
+func isGuard(pid int) bool {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return false
+	}
+	argv := strings.SplitN(string(raw), "\x00", 4)
+	return len(argv) > 2 && argv[1] == "guard" && argv[2] == "--"
+}
+
 // killProc kills exactly this process: the descriptor is taken first, then
 // the start time checked, so a pid used again is never hit.
 func killProc(id Identity) error {

@@ -35,3 +35,6 @@ func killProc(id Identity) error {
 	}
 	return p.Kill()
 }
+
+// isGuard does not know: how others were started is not asked here.
+func isGuard(int) bool { return false }

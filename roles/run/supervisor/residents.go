@@ -34,6 +34,7 @@ type ResidentProcess struct {
 	Root    string
 	Env     []string
 	Secrets []string // variables it needs although they are secret
+	Tells   []string // further variables it is given
 	Log     string   // file for its standard error, for people
 	GraceMS int64
 }
@@ -58,7 +59,7 @@ func (r *ResidentProcess) Keep(ctx context.Context) error {
 	for {
 		_, _ = process.ClearTemp() // of a resident or supervisor that was killed; orch gc looks again
 		began := time.Now()
-		process.Run(ctx, process.Spec{Argv: r.Argv, Dir: r.Root, Env: process.ScrubEnv(r.Env, r.Secrets...), Stdin: lifeline,
+		process.Run(ctx, process.Spec{Argv: r.Argv, Dir: r.Root, Env: append(process.ScrubEnv(r.Env, r.Secrets...), r.Tells...), Stdin: lifeline,
 			GraceMS: r.GraceMS, Session: true, Stderr: log, Marker: process.Marker(fmt.Sprintf("resident-%d", os.Getpid()))})
 		if ctx.Err() != nil {
 			return nil
