@@ -272,12 +272,10 @@ func Send(ctx context.Context, path, token string, body message.Body) (message.I
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(2 * patience))
-	if err := json.NewEncoder(conn).Encode(Request{Version: 1, Token: token, Type: body.Type(), Payload: raw}); err != nil {
-		return "", fmt.Errorf("speak to the step: %w", err)
-	}
-	var reply Reply
+	spoken := json.NewEncoder(conn).Encode(Request{Version: 1, Token: token, Type: body.Type(), Payload: raw})
+	var reply Reply // also to what could not be said: a stranger is answered, and not listened to
 	if err := json.NewDecoder(io.LimitReader(conn, maxBytes)).Decode(&reply); err != nil {
-		return "", fmt.Errorf("hear from the step: %w", err)
+		return "", fmt.Errorf("speak to the step: %w", errors.Join(spoken, err))
 	}
 	if !reply.OK {
 		return "", &RefusedError{reply}
