@@ -94,7 +94,7 @@ func TestWordsDoNotSilenceTheAuditor(t *testing.T) {
 		}
 	}
 	for range 150 {
-		_, err := b.Append(t.Context(), message.Message{To: message.Auditor, Body: message.Anomaly{Kind: "others", Details: map[string]string{"what": "noise"}}})
+		_, err := b.Append(t.Context(), message.Message{To: message.Auditor, Door: message.DoorAgent, Body: message.Anomaly{Kind: "others", Details: map[string]string{"what": "noise"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/act/process"
+	"orch/roles/run/socket"
 	"orch/roles/run/supervisor"
 )
 
@@ -50,7 +51,7 @@ const scratchAge = 24 * time.Hour
 
 // dropScratch removes directories that killed steps and editors left behind.
 func (r *garbage) dropScratch(b *blackboard.Board, dry bool) error {
-	for _, pattern := range []string{filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"), filepath.Join(os.TempDir(), supervisor.ScratchPrefix+"*")} {
+	for _, pattern := range []string{filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"), filepath.Join(os.TempDir(), supervisor.ScratchPrefix+"*"), filepath.Join(socket.Folder(), "*")} {
 		left, err := filepath.Glob(pattern)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orch/blackboard"
+	"orch/roles/run/socket"
 )
 
 // Coders, reviewers, merges: whatever is killed, and how often, no commit is
@@ -202,7 +203,12 @@ func (p *pair) nothingLeft() {
 		p.t.Fatal(err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "orch-") {
+		if e.Name() == filepath.Base(socket.Folder()) { // the folder stays, what was in it does not
+			sockets, err := os.ReadDir(filepath.Join(tempOf(p.root), e.Name()))
+			if err != nil || len(sockets) > 0 {
+				p.t.Errorf("left in the folder of sockets: %v %v", sockets, err)
+			}
+		} else if strings.HasPrefix(e.Name(), "orch-") {
 			p.t.Errorf("left in the temporary folder: %s", e.Name())
 		}
 	}

@@ -55,18 +55,32 @@ func (w *Weighing) Confirm(ctx context.Context, e *Env) error {
 		return nil
 	}
 	for i, c := range w.Criteria {
-		v, advice, err := e.Weigh(ctx, c, w.Evidence, w.Ask)
-		if err != nil {
-			return err
-		}
-		if w.Verdicts[i], w.Advice[c.ID] = v, advice; !v.Passed() {
-			w.Verdicts[i].Evidence = Cut("its check was never seen to fail and proves nothing, and a judge says: "+v.Evidence, EvidenceBytes)
-			continue
-		}
-		if err := w.again(ctx, e, i, c); err != nil {
+		if err := w.vouch(ctx, e, i, c); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// vouch has a judge look at a criterion whose check passes and proves nothing.
+// The verdict stays that of the check, with what the judge saw, if both of the
+// judge's looks pass.
+func (w *Weighing) vouch(ctx context.Context, e *Env, i int, c message.Criterion) error {
+	checked := w.Verdicts[i]
+	v, advice, err := e.Weigh(ctx, c, w.Evidence, w.Ask)
+	if err != nil {
+		return err
+	}
+	if w.Verdicts[i], w.Advice[c.ID] = v, advice; !v.Passed() {
+		w.Verdicts[i].Evidence = Cut("its check was never seen to fail and proves nothing, and a judge says: "+v.Evidence, EvidenceBytes)
+		return nil
+	}
+	if err := w.again(ctx, e, i, c); err != nil || !w.Verdicts[i].Passed() {
+		return err
+	}
+	seen := w.Verdicts[i].Evidence
+	w.Verdicts[i] = checked
+	w.Verdicts[i].Evidence = Cut(checked.Evidence+"; its check was never seen to fail, and a judge says: "+seen, EvidenceBytes)
 	return nil
 }
 
