@@ -2,7 +2,7 @@ package message
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -60,19 +60,16 @@ func Roles() []Role {
 		GGS, Memory, Auditor, Coder, CodeReviewer, Crosscheck}
 }
 
-var agentPattern = regexp.MustCompile(`^[a-z][a-z-]*-[0-9]+$`)
-
 // ParseAgent splits an agent id into its role and checks both.
 func ParseAgent(id AgentID) (Role, error) {
 	s := string(id)
-	if !agentPattern.MatchString(s) {
+	i := strings.LastIndexByte(s, '-')
+	if i < 1 || s[0] == '-' || strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyz-") != "" || s[i+1:] == "" || strings.Trim(s[i+1:], "0123456789") != "" {
 		return "", fmt.Errorf("agent id %q is not of the form <role>-<n>, for example executor-1", s)
 	}
-	role := Role(s[:strings.LastIndexByte(s, '-')])
-	for _, r := range Roles() {
-		if r == role {
-			return role, nil
-		}
+	role := Role(s[:i])
+	if !slices.Contains(Roles(), role) {
+		return "", fmt.Errorf("agent id %q names the unknown role %q", s, role)
 	}
-	return "", fmt.Errorf("agent id %q names the unknown role %q", s, role)
+	return role, nil
 }
