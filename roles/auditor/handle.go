@@ -127,7 +127,7 @@ func (a *Auditor) wrongName(m message.Message, t message.Type) string {
 	switch {
 	case name.err != nil:
 		return name.err.Error()
-	case slices.Contains(message.Names(role), m.From), m.From == message.Human && byHand(m, t):
+	case role == m.From, slices.Contains(message.Names(role), m.From), m.From == message.Human && byHand(m, t):
 		return ""
 	}
 	return fmt.Sprintf("%s speaks as %s", m.Agent, m.From)
