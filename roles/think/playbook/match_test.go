@@ -168,11 +168,9 @@ func TestNothingSlipsIn(t *testing.T) {
 	list := fitting["tests-green"]
 	rapid.Check(t, func(t *rapid.T) {
 		words := strings.Fields(rapid.SampledFrom(list).Draw(t, "intent"))
-		at := rapid.IntRange(0, len(words)).Draw(t, "at")
+		outside := func(at int) bool { return !insideValue(words, at) } // a word in quotes is part of a value
+		at := rapid.IntRange(0, len(words)).Filter(outside).Draw(t, "at")
 		more := rapid.OneOf(rapid.StringMatching(`[a-z]{4}x{3}[a-z]{3}`), rapid.SampledFrom([]string{"not", "never", "don't", "except", "nicht", "不"})).Draw(t, "word")
-		if insideValue(words, at) {
-			t.Skip("inside quotes, where it is part of a value")
-		}
 		intent := strings.Join(append(append(append([]string{}, words[:at]...), more), words[at:]...), " ")
 		if p, err := lib.For("", intent); err == nil && !strings.Contains(intent, "only in "+more) && !strings.Contains(intent, "in "+more) {
 			t.Fatalf("%q fits %s", intent, p.Name)
