@@ -65,7 +65,7 @@ func syncAll(b *testing.B, root string) {
 	}
 }
 
-// claimFirst is what `orch claim` does.
+// claimFirst is what `orch task claim` does.
 func claimFirst(root string) error {
 	b, err := Open(root, boardOptions("executor-1", message.Executor))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	// foldVersion changes whenever the same messages make other records; then
 	// checkpoints made before stand for nothing any more.
-	foldVersion = 9
+	foldVersion = 10
 
 	cachePrefix   = "board-"
 	archivePrefix = "checkpoint-"

@@ -224,7 +224,7 @@ func TestReplacedLog(t *testing.T) {
 	}
 	_, err = Open(root, o)
 	var backwards *journal.WentBackwardsError
-	if !errors.As(err, &backwards) || !strings.Contains(backwards.Hint(), "orch restore") {
+	if !errors.As(err, &backwards) || !strings.Contains(backwards.Hint(), "orch board restore") {
 		t.Errorf("open: %v", err)
 	}
 }

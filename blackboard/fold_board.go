@@ -95,7 +95,7 @@ func (x *tx) checkpointReached(b message.CheckpointReached) error {
 		return x.suspendGoal(WhyUnjudged, b.Reason, "orch resume")
 	}
 	if b.Name == crashCheckpoint {
-		return x.suspendGoal(WhyCrash, b.Reason, "orch retry "+string(x.m.Goal))
+		return x.suspendGoal(WhyCrash, b.Reason, "orch goals retry "+string(x.m.Goal))
 	}
 	return x.suspendGoal(WhyCheckpoint, detail, "orch resume")
 }

@@ -10,7 +10,7 @@ import (
 func (x *tx) sprintOpened(b message.SprintOpened) error {
 	r := x.board()
 	if r.Sprint.Open() {
-		return &RefusedError{Type: x.m.Type(), Why: "a sprint is open", Do: "`orch sprint close`"}
+		return &RefusedError{Type: x.m.Type(), Why: "a sprint is open", Do: "`orch goals sprint close`"}
 	}
 	s := &Sprint{Opened: x.ref, Goal: x.m.Goal, Scope: b.Scope}
 	for _, id := range slices.Concat(b.Scope.Planned, b.Scope.Stretch) {

@@ -79,7 +79,7 @@ const ignoreHead = `# What people write, and the views, may be tracked. The rest
 !/audit/*.md
 `
 
-const ignoreTracked = `# The log is tracked too (orch track). Do not stash or check it out while orch runs.
+const ignoreTracked = `# The log is tracked too (orch board track). Do not stash or check it out while orch runs.
 !/log.jsonl
 !/archive/
 /archive/*

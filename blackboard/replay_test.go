@@ -122,7 +122,7 @@ func TestRepairAfterAFailedWrite(t *testing.T) {
 	}
 	_, err := b.Append(quiet, message.Message{Body: batch(1, 1)})
 	var hint interface{ Hint() string }
-	if !errors.Is(err, journal.ErrPoisoned) || !errors.As(err, &hint) || !strings.Contains(hint.Hint(), "orch repair") {
+	if !errors.Is(err, journal.ErrPoisoned) || !errors.As(err, &hint) || !strings.Contains(hint.Hint(), "orch board repair") {
 		t.Fatalf("append to a poisoned log: %v", err)
 	}
 	report, err := b.Repair(quiet)

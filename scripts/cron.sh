@@ -1,6 +1,6 @@
 #!/bin/sh
 # Nightly lines of a project in your crontab: the memory is consolidated
-# (orch dream --once), and an hour later the log is audited (orch audit --report).
+# (orch memory dream --once), and an hour later the log is audited (orch audit --report).
 #
 #   scripts/cron.sh install [--project DIR] [--orch FILE] [--yes]
 #   scripts/cron.sh show    [--project DIR] [--orch FILE]

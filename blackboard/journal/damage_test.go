@@ -161,7 +161,7 @@ func TestOlderCopyOfTheLogIsRefused(t *testing.T) {
 	// In place: the process that knows better; a rename: everybody.
 	fs.PutFile(board+"/log.jsonl", old)
 	var backwards *journal.WentBackwardsError
-	if _, err := j.Append(ctx, note("no"), nil); !errors.As(err, &backwards) || !strings.Contains(backwards.Hint(), "orch restore") {
+	if _, err := j.Append(ctx, note("no"), nil); !errors.As(err, &backwards) || !strings.Contains(backwards.Hint(), "orch board restore") {
 		t.Errorf("append to a shorter log: %v", err)
 	}
 	fs.PutFile(board+"/copy", old)

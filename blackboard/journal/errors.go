@@ -26,7 +26,7 @@ func (e *PoisonedError) Error() string        { return ErrPoisoned.Error() + ": 
 func (e *PoisonedError) Is(target error) bool { return target == ErrPoisoned }
 
 // Hint says what a person can do.
-func (e *PoisonedError) Hint() string { return "check the disk, then run `orch repair`" }
+func (e *PoisonedError) Hint() string { return "check the disk, then run `orch board repair`" }
 
 // CorruptError names a line that was durable once and is not intact now.
 type CorruptError struct {
@@ -41,7 +41,7 @@ func (e *CorruptError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *CorruptError) Hint() string { return "run `orch verify`, then `orch restore` from a copy" }
+func (e *CorruptError) Hint() string { return "run `orch board verify`, then `orch board restore` from a copy" }
 
 // WentBackwardsError: the log lacks a record that is known to have been durable,
 // or has another one in its place.
@@ -59,7 +59,7 @@ func (e *WentBackwardsError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *WentBackwardsError) Hint() string { return "run `orch restore` to choose which log is right" }
+func (e *WentBackwardsError) Hint() string { return "run `orch board restore` to choose which log is right" }
 
 // OtherBoardError: a head note is about another board than this one.
 type OtherBoardError struct{ Path, Noted, Board string }
@@ -69,7 +69,7 @@ func (e *OtherBoardError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *OtherBoardError) Hint() string { return "run `orch restore` to choose which log is right" }
+func (e *OtherBoardError) Hint() string { return "run `orch board restore` to choose which log is right" }
 
 // LockTimeoutError: another process kept a lock for too long.
 type LockTimeoutError struct {
@@ -165,13 +165,13 @@ func (e *StorageError) Unwrap() error { return e.Err }
 func (e *StorageError) Hint() string {
 	switch e.Kind {
 	case DiskFull:
-		return "free some space (`orch gc` helps) and try again; nothing was lost"
+		return "free some space (`orch board gc` helps) and try again; nothing was lost"
 	case ReadOnly:
 		return "remount the file system writable, or work on a copy"
 	case Permission:
 		return "check who owns .orch and with which permissions"
 	case IOFault:
-		return "check the disk (`dmesg`); then run `orch verify`"
+		return "check the disk (`dmesg`); then run `orch board verify`"
 	}
 	return ""
 }

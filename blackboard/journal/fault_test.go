@@ -82,7 +82,7 @@ func TestFailedSyncClosesTheLogUntilRepair(t *testing.T) {
 	for name, closed := range map[string]*journal.Journal{"the same process": j, "another": other, "a new one": open(t, fs, "c")} {
 		_, err := closed.Append(ctx, note("refused"), nil)
 		var hinted interface{ Hint() string }
-		if !errors.Is(err, journal.ErrPoisoned) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), "orch repair") {
+		if !errors.Is(err, journal.ErrPoisoned) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), "orch board repair") {
 			t.Errorf("append by %s: %v", name, err)
 		}
 		if err := closed.Barrier(ctx, doubt.Record.Seq); !errors.Is(err, journal.ErrPoisoned) {

@@ -17,7 +17,7 @@ const formPreamble = `# Change what is below, save and close. To leave all as it
 # Lines with # at the start are comments and are not kept.
 `
 
-// EditableYAML is the form in which orch edit shows a task to a person.
+// EditableYAML is the form in which orch task edit shows a task to a person.
 func EditableYAML(t blackboard.Task) []byte {
 	name := string(t.ID)
 	if !isPlain(name) {

@@ -53,7 +53,7 @@ func (r Result) Hint() string {
 	if r.Why == "" {
 		return ""
 	}
-	return "in state.yaml only human_notes, priority and status from BLOCKED to ABANDONED can be edited, for more: orch edit TASK; your file is " + r.Kept
+	return "in state.yaml only human_notes, priority and status from BLOCKED to ABANDONED can be edited, for more: orch task edit TASK; your file is " + r.Kept
 }
 
 // errNothing ends an append that has nothing to say.

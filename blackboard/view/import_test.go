@@ -61,7 +61,7 @@ func TestImport(t *testing.T) {
 
 func TestRefusedEdits(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, why string }{
-		"intent":          {"intent: do A-1", "intent: do more", "line 23: tasks.A-1.intent: cannot be edited here; use: orch edit A-1"},
+		"intent":          {"intent: do A-1", "intent: do more", "line 23: tasks.A-1.intent: cannot be edited here; use: orch task edit A-1"},
 		"status":          {"status: UNCLAIMED", "status: MERGED", `tasks.A-1.status: cannot go from UNCLAIMED to "MERGED" by hand; only BLOCKED to ABANDONED can`},
 		"abandon":         {"status: UNCLAIMED", "status: ABANDONED", "only BLOCKED to ABANDONED can"},
 		"priority word":   {noNotes, strings.Replace(noNotes, "100", "high", 1), "tasks.A-1.priority: is not a whole number"},

@@ -103,7 +103,7 @@ func wishOf(c change, base State) (wish, error) {
 			return refuse(fmt.Sprintf("cannot go from %s to %s by hand; only BLOCKED to ABANDONED can", t.Status, oneLine(c.new.Value)))
 		}
 	default:
-		return refuse("cannot be edited here; use: orch edit " + string(w.task))
+		return refuse("cannot be edited here; use: orch task edit " + string(w.task))
 	}
 	return w, err
 }

@@ -71,7 +71,7 @@ func NewRenderer(o Options) *Renderer {
 const preamble = `# The board, as the log has it at the seq below. Delete this file and it comes back.
 # Of a task you may edit: human_notes, priority, and status from BLOCKED to ABANDONED.
 # Saving makes a message of it. Other changes are refused, comments are not kept;
-# see also: orch edit TASK
+# see also: orch task edit TASK
 `
 
 // Render returns the view of s, the same bytes as the function Render.

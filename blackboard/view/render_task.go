@@ -231,7 +231,7 @@ func (r *Renderer) blocked(e *emitter, t blackboard.Task) {
 	r.text(e, 6, "reason", t.BlockedReason)
 	e.optList(6, "questions", t.Review.Questions)
 	e.optList(6, "attempted", t.Review.Attempted)
-	e.str(6, "command", "orch unblock "+string(t.ID))
+	e.str(6, "command", "orch task unblock "+string(t.ID))
 }
 
 // held shows who holds the task, or who held it last.

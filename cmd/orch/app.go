@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"orch/blackboard"
@@ -281,28 +280,4 @@ func (a *app) printJSON(v any) error {
 func terminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// newRoot builds the tree of these commands.
-func newRoot(a *app, list []command) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "orch",
-		Short:         "run autonomous work that converges or stops honestly",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef(c.CommandPath()+" --help", "%s", err)
-	})
-	f := root.PersistentFlags()
-	f.StringVarP(&a.dir, "dir", "C", ".", "directory of the project")
-	f.BoolVar(&a.asJSON, "json", false, "print JSON for programs")
-	f.BoolVar(&a.unsafeFS, "unsafe-fs", false, "work on a network file system although locks may not hold there")
-	for _, c := range list {
-		root.AddCommand(c.build(a))
-	}
-	root.SuggestionsMinimumDistance = 2
-	root.CompletionOptions.DisableDefaultCmd = len(list) == 1 // it was not asked for either
-	usageErrors(root)
-	return root
 }

@@ -26,7 +26,7 @@ func newAuditor(a *app) *cobra.Command {
 		Long: `Follow the log and keep .orch/audit/audit.jsonl until interrupted. Only one acts
 at a time; a second one waits for its turn. Its settings are read from
 config.yaml when it starts, and from nowhere else.`,
-		Example: "  orch auditor",
+		Example: "  orch role auditor",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
 			if attached {

@@ -167,12 +167,12 @@ func TestWhatHoldsAMergeBackIsSaid(t *testing.T) {
 	}
 	b.holder = me
 	reviewer := b.begins("code-reviewer-7", "t")
-	expect("code-reviewer-7", "once it has ended: orch integrate --once")
+	expect("code-reviewer-7", "once it has ended: orch role integrate --once")
 	b.holder = message.Process{}
 	coder := b.begins("coder-7", "t")
 	expect("coder-7", "nobody sees that step through any more: orch run --continue g")
 	b.ends(coder)
-	expect("code-reviewer-7", "once it has ended: orch integrate --once")
+	expect("code-reviewer-7", "once it has ended: orch role integrate --once")
 	b.ends(reviewer)
 	expect("", "")
 }

@@ -20,9 +20,9 @@ func newClaim(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "claim [TASK]", Short: "take a task, or the most urgent one that can be taken", Args: cobra.MaximumNArgs(1),
 		Long: `Take a task by hand or from a script. Exactly one of any number of claimers
-gets it. The claim carries a fence; it ends with orch release, with orch task
+gets it. The claim carries a fence; it ends with orch task release, with orch task
 done, or when its lease runs out.`,
-		Example: "  orch claim --as human-1\n  orch claim t-7 --as coder-2 --lease 1h",
+		Example: "  orch task claim --as human-1\n  orch task claim t-7 --as coder-2 --lease 1h",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.claim(c.Context(), as, args, lease)
 		},
@@ -128,7 +128,7 @@ func newRelease(a *app) *cobra.Command {
 	var as, reason string
 	c := &cobra.Command{
 		Use: "release TASK", Short: "give a task back", Args: cobra.ExactArgs(1),
-		Example: "  orch release t-7 --as coder-2 --reason \"needs a spec\"",
+		Example: "  orch task release t-7 --as coder-2 --reason \"needs a spec\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.byHand(c.Context(), as, args[0], func(t blackboard.Task) message.Body {
 				return message.Released{Task: t.ID, Agent: message.AgentID(as), Fence: t.Fence, Reason: reason}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,51 +17,6 @@ import (
 	"orch/roles/ggs"
 	"orch/roles/run/config"
 )
-
-// command is one of the program's commands.
-type command struct {
-	name  string
-	build func(*app) *cobra.Command
-}
-
-// signals tells whether a command is told by its context to end. The guard
-// catches signals itself, before it starts anything, and version is over at once;
-// each confined call begins with a guard, and catching costs a thread.
-func (c command) signals() bool { return c.name != "guard" && c.name != "version" }
-
-// commands lists every command, in the order in which a person meets them.
-var commands = []command{
-	{"init", newInit}, {"run", newRun}, {"step", newStep}, {"claim", newClaim}, {"release", newRelease}, {"task", newTask},
-	{"sprint", newSprint}, {"goals", newGoals}, {"status", newStatus}, {"cost", newCost}, {"log", newLog}, {"show", newShow},
-	{"why", newWhy}, {"prompt", newPrompt}, {"state", newState}, {"diff", newDiff}, {"replay", newReplay}, {"verify", newVerify},
-	{"repair", newRepair}, {"restore", newRestore}, {"gc", newGC}, {"track", newTrack}, {"edit", newEdit}, {"answer", newAnswer},
-	{"allow", newAllow}, {"deny", newDeny}, {"unblock", newUnblock}, {"retry", newRetry}, {"trust", newTrust}, {"config", newConfig},
-	{"doctor", newDoctor}, {"pause", newPause}, {"resume", newResume}, {"checkpoint", newCheckpoint}, {"abort", newAbort},
-	{"note", newNote}, {"submit", newSubmit}, {"agent", newAgentCommand}, {"controller", newController}, {"ggs", newGGS},
-	{"audit", newAudit}, {"auditor", newAuditor}, {"integrate", newIntegrate}, {"memory", newMemory}, {"dream", newDream},
-	{"version", newVersion}, {"guard", func(*app) *cobra.Command { return newGuard() }}, {"confine", newConfine},
-}
-
-// needed are the commands that a command line can mean: the one it names, or,
-// where that is not plain to see, all. Building all of them costs as much as
-// the start of a small program.
-func needed(args []string) []command {
-	for len(args) > 0 {
-		switch name := args[0]; {
-		case (name == "-C" || name == "--dir") && len(args) > 1:
-			args = args[2:]
-			continue
-		case name == "--json", name == "--unsafe-fs", strings.HasPrefix(name, "--dir="):
-			args = args[1:]
-			continue
-		}
-		if i := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] }); i >= 0 {
-			return commands[i : i+1]
-		}
-		break
-	}
-	return commands
-}
 
 func newInit(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -195,11 +148,11 @@ func paramsOf(cfg config.Config, in message.UserInput) (ggs.Params, error) {
 }
 
 func newController(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "controller", Short: "try the controller from outside", Example: "  orch controller decide < rounds.json"}
+	c := &cobra.Command{Use: "controller", Short: "try the controller from outside", Example: "  orch role controller decide < rounds.json"}
 	c.AddCommand(&cobra.Command{
 		Use: "decide", Short: "print the directive for a history of rounds on standard input", Args: cobra.NoArgs,
 		Long:    "Read a history of rounds (the shape is in docs/controller.md) from standard\ninput and print what the controller decides, as JSON.",
-		Example: "  orch controller decide < rounds.json",
+		Example: "  orch role controller decide < rounds.json",
 		RunE: func(*cobra.Command, []string) error {
 			if err := ggs.DecideJSON(a.in, a.out); err != nil {
 				return usagef("docs/controller.md shows the shape", "%s", err)
@@ -225,8 +178,8 @@ func newGuard() *cobra.Command {
 
 func newEdit(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "edit TASK", Short: "change a task in your editor; orch edit accept takes in a waiting edit of state.yaml", Args: cobra.ExactArgs(1),
-		Example: "  EDITOR=vi orch edit 0198c1\n  orch edit accept",
+		Use: "edit TASK", Short: "change a task in your editor; orch task edit accept takes in a waiting edit of state.yaml", Args: cobra.ExactArgs(1),
+		Example: "  EDITOR=vi orch task edit 0198c1\n  orch task edit accept",
 		RunE: func(c *cobra.Command, args []string) error {
 			if args[0] == "accept" {
 				return a.acceptEdit(c.Context())

@@ -18,7 +18,7 @@ func newConfine(a *app) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use: "confine [--write DIR]… -- COMMAND…", Short: "run a command as the commands of a step are run: kept to a few places",
-		Example: "  orch confine -- make test\n  orch confine --write build --read-only src -- sh -c 'touch src/x'",
+		Example: "  orch doctor confine -- make test\n  orch doctor confine --write build --read-only src -- sh -c 'touch src/x'",
 		Long: `Run a command that may write the current directory (or what --write names) and a temporary directory of
 its own, and nothing else; .orch and what decides how git acts stay read-only, keys and the sockets of
 agents are hidden, and caches of builds are kept apart. It sees this terminal. It is refused where the
@@ -33,7 +33,7 @@ machine has no way to do it: orch doctor says what there is, docs/safety.md what
 			case f.inside:
 				return confine.InsideMain(args)
 			case len(args) == 0:
-				return usagef("orch confine -- make test", "no command given")
+				return usagef("orch doctor confine -- make test", "no command given")
 			}
 			return a.confineCommand(c.Context(), f.write, f.readOnly, f.hide, args)
 		},

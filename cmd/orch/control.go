@@ -131,11 +131,11 @@ func (a *app) keepEscalation(ctx context.Context, b *session) {
 }
 
 func newUnblock(a *app) *cobra.Command {
-	return newLift(a, "unblock TASK", "make a BLOCKED task claimable again", "  orch unblock 0198c1 --reason \"the spec says so now\"", true)
+	return newLift(a, "unblock TASK", "make a BLOCKED task claimable again", "  orch task unblock 0198c1 --reason \"the spec says so now\"", true)
 }
 
 func newRetry(a *app) *cobra.Command {
-	return newLift(a, "retry [GOAL]", "give a suspended goal another chance after crashes, a cap or a stall", "  orch retry make_the_tests_pass", false)
+	return newLift(a, "retry [GOAL]", "give a suspended goal another chance after crashes, a cap or a stall", "  orch goals retry make_the_tests_pass", false)
 }
 
 func newLift(a *app, use, short, example string, task bool) *cobra.Command {

@@ -92,7 +92,7 @@ func examineBoard(has bool, root string) finding {
 
 func (a *app) examineTrust(ctx context.Context, root string) finding {
 	if err := a.checkTrust(ctx, root); err != nil {
-		return finding{"trust", "problem", err.Error() + " — orch trust"}
+		return finding{"trust", "problem", err.Error() + " — orch config trust"}
 	}
 	return finding{"trust", "ok", "nothing untrusted can run"}
 }

@@ -30,10 +30,10 @@ to wait. While a resident has the memory, it is asked and waited for.
 The phases are contradict (a newer rule speaks against an older one that says
 the opposite), bankrupt (a rule that is known to fail fades from now on),
 consolidate (a pair that has earned it becomes a rule) and forget.`,
-		Example: "  orch dream --once\n  orch dream --once --phase forget",
+		Example: "  orch memory dream --once\n  orch memory dream --once --phase forget",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !once {
-				return usagef("orch dream --once; orch run and orch memory serve dream by themselves", "there is only one pass at a time by hand: --once")
+				return usagef("orch memory dream --once; orch run and orch memory serve dream by themselves", "there is only one pass at a time by hand: --once")
 			}
 			for _, p := range phases {
 				if !slices.Contains(message.DreamPhases(), p) {

@@ -15,7 +15,7 @@ func newGoalsDrop(a *app) *cobra.Command {
 		Use: "drop GOAL", Short: "give a goal up for good; what was reached stays on record", Args: cobra.ExactArgs(1),
 		Long: `Give a goal up for good. Its open tasks become ABANDONED, running steps of it are
 stopped, and the result says what was reached. What is merged stays, commits are
-kept, and orch gc may remove the worktrees afterwards.`,
+kept, and orch board gc may remove the worktrees afterwards.`,
 		Example: "  orch goals drop make_the_tests_pass --reason \"solved by hand\"",
 		RunE:    func(c *cobra.Command, args []string) error { return a.dropGoal(c.Context(), args[0], reason) },
 	}
@@ -41,7 +41,7 @@ func (a *app) dropGoal(ctx context.Context, id, reason string) error {
 		}
 	}
 	a.keepEscalation(ctx, b)
-	return a.report(map[string]any{"version": 1, "given_up": g.ID}, "%s is given up; orch gc removes what it left", g.ID)
+	return a.report(map[string]any{"version": 1, "given_up": g.ID}, "%s is given up; orch board gc removes what it left", g.ID)
 }
 
 // goalToDrop finds a goal that is open, or that was given up before.

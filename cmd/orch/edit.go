@@ -44,7 +44,7 @@ func (a *app) editTask(ctx context.Context, name, editor string) error {
 	edits, err := view.ParseEdited(t, edited)
 	if err != nil {
 		kept := filepath.Join(b.Dir(), "edit.rejected-"+short(string(t.ID))+".yaml")
-		return errors.Join(usagef("mend "+kept+" and run orch edit again", "%s", err), os.WriteFile(kept, edited, 0o644))
+		return errors.Join(usagef("mend "+kept+" and run orch task edit again", "%s", err), os.WriteFile(kept, edited, 0o644))
 	}
 	_, err = b.Append(ctx, message.Message{From: message.Human, To: message.All, Goal: t.Goal, Subject: string(t.ID),
 		Body: message.HumanEdit{BaseSeq: seq, Edits: edits}})

@@ -39,7 +39,7 @@ func TestAnEditWhileAStepRunsWaitsAndSaysHowToGoOn(t *testing.T) {
 		return err == nil && effects(root) > 0 && bytes.Contains(raw, []byte("tool_running"))
 	})
 	change(t, root, "human_notes: []", "human_notes: [mind the gap]")
-	until(t, "the way to go on", func() bool { return strings.Contains(run.out.String(), "hint: run `orch edit accept`") })
+	until(t, "the way to go on", func() bool { return strings.Contains(run.out.String(), "hint: run `orch task edit accept`") })
 	write(t, filepath.Join(root, "go-on"), "")
 	if code := run.wait(); code != 0 {
 		t.Fatalf("exit %d:\n%s", code, run.out.String())

@@ -29,7 +29,7 @@ approval first, until interrupted. Only one process merges at a time; a second
 one waits for its turn. A task is merged after the steps of its coder and its
 reviewer have ended. With --once, work that waits for that ends it with exit 42;
 where nobody sees such a step through any more, it names the command that does.`,
-		Example: "  orch integrate --once",
+		Example: "  orch role integrate --once",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
 			if attached {
@@ -110,7 +110,7 @@ func heldBack(ctx context.Context, b *blackboard.Board) (held, err error) {
 				held = hinted{what, strings.TrimSpace("nobody sees that step through any more: orch run --continue " + string(step.Goal))}
 				break
 			}
-			held = hinted{what, "once it has ended: orch integrate --once"}
+			held = hinted{what, "once it has ended: orch role integrate --once"}
 		}
 		return nil
 	})

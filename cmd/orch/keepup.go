@@ -20,7 +20,7 @@ that have ended; what was made in those and no ref holds is kept under
 refs/orch/GOAL/left. Refs of goals that ended code.keep_refs_days ago go when
 their commits are on the integration branch or on yours. Never the log, its
 archive, a commit that no branch has, or a blob a message names.`,
-		Example: "  orch gc --dry-run",
+		Example: "  orch board gc --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.open(person())
 			if err != nil {
@@ -59,7 +59,7 @@ archive, a commit that no branch has, or a blob a message names.`,
 func newTrack(a *app) *cobra.Command {
 	var off bool
 	c := &cobra.Command{
-		Use: "track", Short: "let git track the log as well", Args: cobra.NoArgs, Example: "  orch track",
+		Use: "track", Short: "let git track the log as well", Args: cobra.NoArgs, Example: "  orch board track",
 		Long: "Let git track .orch/log.jsonl. Do not stash, clean or check it out while orch\nruns: git must not move the truth under a living process.",
 		RunE: func(*cobra.Command, []string) error {
 			root, err := a.root()

@@ -80,7 +80,7 @@ func TestAFaultOfThePlannerIsShown(t *testing.T) {
 						t.Errorf("%d planner steps, of which %d are to be tried again", len(ends), len(again))
 					}
 				case r.code == 4:
-					r.want(t, 4, "failed 1 times", "orch retry")
+					r.want(t, 4, "failed 1 times", "orch goals retry")
 				default:
 					r.want(t, 3, "abandon") // an answer that can not be read is a plan that failed
 				}
@@ -152,7 +152,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 				strings.Replace(quick, "crashes: 1", "crashes: 1, corrections: 0", 1))
 			r := orch(t, root, "run", "--max-replans", "1", "--strict", "greet me")
 			if role != message.Executor {
-				r.want(t, 4, "failed 1 times", "orch retry")
+				r.want(t, 4, "failed 1 times", "orch goals retry")
 			} else {
 				r.want(t, 3, "abandon", "unreachable")
 			}

@@ -63,7 +63,7 @@ func TestAMergeComesAfterALostStep(t *testing.T) {
 		"orch run --continue": func(t *testing.T, p *pair) {
 			p.orch("run", "--continue", "print_names").want(t, 0)
 		},
-		"orch integrate beside a step by hand": func(t *testing.T, p *pair) {
+		"orch role integrate beside a step by hand": func(t *testing.T, p *pair) {
 			merger, said := orchCommand(p.root, "integrate"), output{}
 			merger.Stderr = &said
 			if err := merger.Start(); err != nil {

@@ -21,7 +21,7 @@ func newPrompt(a *app) *cobra.Command {
 		Use: "prompt ROLE", Short: "print what a step of a role would send to a model, with bytes and estimated tokens", Args: cobra.ExactArgs(1),
 		Long: `Print what a step of a role would send to a model about a goal or task as it
 stands now, section by section. Nothing is sent, run or written.`,
-		Example: "  orch prompt planner --subject summarise_the_todos\n  orch prompt executor --subject 0198c1 --json\n  orch prompt coder --subject 0198c1",
+		Example: "  orch role prompt planner --subject summarise_the_todos\n  orch role prompt executor --subject 0198c1 --json\n  orch role prompt coder --subject 0198c1",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.showPrompts(c.Context(), message.Role(args[0]), subject)
 		},

@@ -21,7 +21,7 @@ func newGGS(a *app) *cobra.Command {
 		Use: "ggs", Short: "run the controller (orch run does this by itself)", Args: cobra.NoArgs,
 		Long: `Run the controller of all goals of this board until interrupted. Only one acts
 at a time; a second one waits for its turn.`,
-		Example: "  orch ggs",
+		Example: "  orch role ggs",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
 			if attached {

@@ -22,7 +22,7 @@ func newRestore(a *app) *cobra.Command {
 a log went backwards or was replaced, everything stops. Put the right log back
 (from a backup, or from .orch/archive); or, if the present one is right, say so
 with --accept.`,
-		Example: "  orch restore\n  orch restore --accept",
+		Example: "  orch board restore\n  orch board restore --accept",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.restore(c.Context(), accept) },
 	}
 	c.Flags().BoolVar(&accept, "accept", false, "take the present log for the right one")
@@ -39,7 +39,7 @@ func (a *app) restore(ctx context.Context, accept bool) error {
 		return a.report(map[string]any{"version": 1, "restore": "nothing to do"}, "the log is the one this machine remembers")
 	}
 	if !accept || !replaced(doubt) {
-		return &exitError{exitUsage, hinted{doubt, "put the right log back from a backup or from .orch/archive, or take the present one with `orch restore --accept`"}}
+		return &exitError{exitUsage, hinted{doubt, "put the right log back from a backup or from .orch/archive, or take the present one with `orch board restore --accept`"}}
 	}
 	o := a.options(person())
 	if err := journal.AcceptLog(ctx, filepath.Join(root, blackboard.DirName), journal.Options{FS: o.FS, Clock: o.Clock, IDs: o.IDs, UnsafeFS: o.UnsafeFS}); err != nil {

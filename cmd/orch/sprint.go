@@ -18,7 +18,7 @@ func newSprint(a *app) *cobra.Command {
 		Use: "sprint", Short: "a bounded part of the work, with a deadline and figures",
 		Long: `A sprint has planned and stretch tasks and maybe a deadline. The board stops at
 a checkpoint when all planned tasks have ended, and at the deadline, each once.`,
-		Example: "  orch sprint open --deadline 8h\n  orch sprint show\n  orch sprint close --retrospective \"tasks were too large\"",
+		Example: "  orch goals sprint open --deadline 8h\n  orch goals sprint show\n  orch goals sprint close --retrospective \"tasks were too large\"",
 	}
 	c.AddCommand(newSprintOpen(a), newSprintShow(a), newSprintClose(a))
 	return c
@@ -38,7 +38,7 @@ func newSprintOpen(a *app) *cobra.Command {
 their slot in the plan of the goal, which is the newest open one unless --goal
 names another. Without --planned all tasks of its plan are planned that are not
 stretch.`,
-		Example: "  orch sprint open --deadline 8h\n  orch sprint open --planned parser,printer --stretch docs --deadline 2026-12-01T18:00:00Z",
+		Example: "  orch goals sprint open --deadline 8h\n  orch goals sprint open --planned parser,printer --stretch docs --deadline 2026-12-01T18:00:00Z",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.openSprint(c.Context(), f) },
 	}
 	c.Flags().StringSliceVar(&f.planned, "planned", nil, "task that is to be done, repeatable")
@@ -72,7 +72,7 @@ func (a *app) openSprint(ctx context.Context, f sprintFlags) error {
 			if sameSprint(*old, want) {
 				return message.Message{}, errSame
 			}
-			return message.Message{}, usagef("orch sprint close", "a sprint is open since %s", old.Opened.TS.Format(time.RFC3339))
+			return message.Message{}, usagef("orch goals sprint close", "a sprint is open since %s", old.Opened.TS.Format(time.RFC3339))
 		}
 		body := message.SprintOpened{Scope: scope}
 		if !deadline.IsZero() {
@@ -118,7 +118,7 @@ func deadlineOf(text string, now time.Time) (time.Time, error) {
 
 func newSprintShow(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "show the open sprint, or the last one, and its figures so far", Args: cobra.NoArgs, Example: "  orch sprint show --json",
+		Use: "show", Short: "show the open sprint, or the last one, and its figures so far", Args: cobra.NoArgs, Example: "  orch goals sprint show --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.read()
 			if err != nil {
@@ -140,14 +140,14 @@ func newSprintShow(a *app) *cobra.Command {
 }
 
 func errNoSprint() error {
-	return usagef("orch sprint open", "there was no sprint yet")
+	return usagef("orch goals sprint open", "there was no sprint yet")
 }
 
 func newSprintClose(a *app) *cobra.Command {
 	var retrospective string
 	c := &cobra.Command{
 		Use: "close", Short: "end the open sprint, with its figures as they are then", Args: cobra.NoArgs,
-		Example: "  orch sprint close --retrospective \"tasks were too large\"",
+		Example: "  orch goals sprint close --retrospective \"tasks were too large\"",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.closeSprint(c.Context(), retrospective) },
 	}
 	c.Flags().StringVar(&retrospective, "retrospective", "", "what to remember of it")
@@ -171,7 +171,7 @@ func (a *app) closeSprint(ctx context.Context, retrospective string) error {
 		case retrospective == "" || retrospective == s.Retrospective:
 			return message.Message{}, errSame
 		default:
-			return message.Message{}, usagef("orch sprint show", "the sprint was closed already, at %s", s.Closed.TS.Format(time.RFC3339))
+			return message.Message{}, usagef("orch goals sprint show", "the sprint was closed already, at %s", s.Closed.TS.Format(time.RFC3339))
 		}
 		return message.Message{From: message.Human, To: message.All, Goal: s.Goal, Subject: string(s.Goal), Cause: s.Opened.ID,
 			Body: message.SprintClosed{Metrics: coding.Metrics(*s, st.Task), Retrospective: retrospective}}, nil
@@ -185,7 +185,7 @@ func (a *app) closeSprint(ctx context.Context, retrospective string) error {
 	}
 	return b.View(ctx, func(st *blackboard.State) error {
 		r := sprintReportOf(st, *st.Sprint())
-		next := "`orch sprint show` has its figures"
+		next := "`orch goals sprint show` has its figures"
 		if st.Brakes().Checkpoint != nil {
 			next += "; the board is at a checkpoint, `orch resume` lifts it"
 		}

@@ -18,7 +18,7 @@ func newState(a *app) *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use: "state", Short: "print the blackboard, now or at an earlier point", Args: cobra.NoArgs,
-		Example: "  orch state\n  orch state --at 120\n  orch state --at 2026-01-31T12:00:00Z",
+		Example: "  orch board state\n  orch board state --at 120\n  orch board state --at 2026-01-31T12:00:00Z",
 		RunE: func(c *cobra.Command, _ []string) error {
 			text, err := a.stateText(c.Context(), at, full)
 			if err != nil {
@@ -129,7 +129,7 @@ func newDiff(a *app) *cobra.Command {
 func newReplay(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "replay", Short: "fold the whole log again and compare with the board, its checkpoint and its view", Args: cobra.NoArgs,
-		Example: "  orch replay",
+		Example: "  orch board replay",
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.read()
 			if err != nil {
@@ -206,7 +206,7 @@ func newVerify(a *app) *cobra.Command {
 		Long: `Check that every message follows from the one before, that the fold takes each,
 and that the files the log names are as named. --head checks as well that the
 log still has a head that was noted elsewhere, as in an audit report.`,
-		Example: "  orch verify\n  orch verify --head 120:3b489b6d…",
+		Example: "  orch board verify\n  orch board verify --head 120:3b489b6d…",
 		RunE: func(c *cobra.Command, _ []string) error {
 			noted, err := parseHead(pinned)
 			if err != nil {
@@ -242,7 +242,7 @@ log still has a head that was noted elsewhere, as in an audit report.`,
 
 func newRepair(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "repair", Short: "check the log and make it writable again after a failed sync or a torn end", Args: cobra.NoArgs, Example: "  orch repair",
+		Use: "repair", Short: "check the log and make it writable again after a failed sync or a torn end", Args: cobra.NoArgs, Example: "  orch board repair",
 		RunE: func(c *cobra.Command, _ []string) error {
 			root, err := a.root()
 			if err != nil {

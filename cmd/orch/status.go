@@ -141,7 +141,7 @@ func (a *app) printStatus(s statusReport) error {
 		return err
 	}
 	if s.Sprint != nil {
-		fmt.Fprintf(a.out, "sprint   %s, %s%s — orch sprint show\n", s.Sprint.doneOf(), s.Sprint.stretchOf(), untilText(s.Sprint.Deadline))
+		fmt.Fprintf(a.out, "sprint   %s, %s%s — orch goals sprint show\n", s.Sprint.doneOf(), s.Sprint.stretchOf(), untilText(s.Sprint.Deadline))
 	}
 	for _, r := range s.Steps {
 		fmt.Fprintf(a.out, "running  %-20s pid %-7d %s ago\n", r.Agent, r.PID, time.Since(r.Since).Round(time.Second))

@@ -57,7 +57,7 @@ and claims it; if nothing is due while a goal is open, it exits with 42.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			role := message.Role(args[0])
 			if _, ok := acts[role]; !ok {
-				return usagef("perceiver, planner, executor, agent-validator, meta-validator, coder, code-reviewer; ggs runs as `orch ggs`", "no steps for role %q", role)
+				return usagef("perceiver, planner, executor, agent-validator, meta-validator, coder, code-reviewer; ggs runs as `orch role ggs`", "no steps for role %q", role)
 			}
 			ctx := c.Context()
 			if f.lifeline {

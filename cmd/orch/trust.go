@@ -71,7 +71,7 @@ func newTrust(a *app) *cobra.Command {
 values.md, as far as git tracks them or a link on the way to them: content, the
 right to be executed, and where links lead. A later change needs trust again,
 also one in the middle of a run, and so does a file that is gone.`,
-		Example: "  orch trust --list\n  orch trust",
+		Example: "  orch config trust --list\n  orch config trust",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.trust(c.Context(), list) },
 	}
 	c.Flags().BoolVar(&list, "list", false, "show what would be trusted, and change nothing")

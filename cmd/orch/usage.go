@@ -45,14 +45,27 @@ func helpFor(c *cobra.Command, args []string) string {
 	return c.CommandPath() + " --help"
 }
 
-// nearest is the command that needs the fewest changed letters to be meant.
+// nearest is the command that needs the fewest changed letters to be meant: one
+// of c's own, or one that lies under one of them.
 func nearest(c *cobra.Command, typed string) string {
-	most := c.SuggestionsMinimumDistance
-	defer func() { c.SuggestionsMinimumDistance = most }()
-	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= max(most, 2); c.SuggestionsMinimumDistance++ {
-		if near := c.SuggestionsFor(typed); len(near) > 0 {
-			return near[0]
+	for distance := 1; distance <= max(c.SuggestionsMinimumDistance, 2); distance++ {
+		if near := suggested(c, typed, distance); near != "" {
+			return near
 		}
+		for _, sub := range c.Commands() {
+			if near := suggested(sub, typed, distance); near != "" && sub.IsAvailableCommand() {
+				return sub.Name() + " " + near
+			}
+		}
+	}
+	return ""
+}
+
+func suggested(c *cobra.Command, typed string, distance int) string {
+	defer func(most int) { c.SuggestionsMinimumDistance = most }(c.SuggestionsMinimumDistance)
+	c.SuggestionsMinimumDistance = distance
+	if near := c.SuggestionsFor(typed); len(near) > 0 {
+		return near[0]
 	}
 	return ""
 }

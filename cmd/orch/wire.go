@@ -155,7 +155,7 @@ func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config,
 
 // importEdit takes a person's edits of state.yaml in, or says why not. While a
 // step may be running commands nobody confines, an edit could be theirs, so it
-// waits for orch edit accept.
+// waits for orch task edit accept.
 func (s *session) importEdit(ctx context.Context) error {
 	if s.unsure {
 		return nil
@@ -170,7 +170,7 @@ func (s *session) importEdit(ctx context.Context) error {
 		return err
 	}
 	if s.unsure {
-		return hinted{errors.New("state.yaml was edited while a step was running commands; it waits"), "run `orch edit accept` if the edit is yours"}
+		return hinted{errors.New("state.yaml was edited while a step was running commands; it waits"), "run `orch task edit accept` if the edit is yours"}
 	}
 	_, err = s.takeIn(ctx)
 	return err

@@ -207,7 +207,7 @@ func TestAStepThatFailsTooOftenIsShown(t *testing.T) {
 		}
 		for _, m := range Housekeeping(b, testPolicy, looking(alive), t0, 0) {
 			body := m.Body.(message.CheckpointReached)
-			if !strings.Contains(body.Reason, "orch retry g") || !strings.Contains(body.Reason, c.last.Detail) || m.Goal != "g" {
+			if !strings.Contains(body.Reason, "orch goals retry g") || !strings.Contains(body.Reason, c.last.Detail) || m.Goal != "g" {
 				t.Errorf("%s: %+v does not say what to do", name, m)
 			}
 		}

@@ -33,7 +33,7 @@ func (h *keeper) stuck(g blackboard.Goal, moved bool) {
 			case why != "":
 				h.say(g.ID, string(g.ID), a.Ended.ID, message.CheckpointReached{
 					Name:   "step-crashed",
-					Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch retry %s", a.Role, a.Subject, why, g.ID, g.ID),
+					Reason: fmt.Sprintf("the %s on %s %s; see .orch/goals/%s/steps, then: orch goals retry %s", a.Role, a.Subject, why, g.ID, g.ID),
 				})
 				return
 			}

@@ -71,7 +71,7 @@ func InsideMain(argv []string) error {
 	f := os.NewFile(insideFD, "sandbox")
 	var s Sandbox
 	if err := json.NewDecoder(f).Decode(&s); err != nil || len(argv) == 0 {
-		return errors.New("this is started by orch confine itself")
+		return errors.New("this is started by orch doctor confine itself")
 	}
 	f.Close()
 	if err := s.Enter(); err != nil {

@@ -23,7 +23,7 @@ func (e *MovedError) Error() string {
 }
 
 // Hint names the next command.
-func (e *MovedError) Hint() string { return "git log " + e.Ref + " shows who; then orch retry" }
+func (e *MovedError) Hint() string { return "git log " + e.Ref + " shows who; then orch goals retry" }
 
 // Merge moves the ref of an approved task from one commit to another, once.
 func Merge(ctx context.Context, b Board, repo string, goal message.GoalID, m message.MergeStarting) error {

@@ -163,7 +163,7 @@ type Code struct {
 	MaxIterations   int    `yaml:"max_iterations"`
 	ReviewCycles    int    `yaml:"review_cycles"`
 	MaxRescopes     int    `yaml:"max_rescopes"`
-	KeepRefsDays    int    `yaml:"keep_refs_days"`   // of an ended goal, before orch gc removes those it may
+	KeepRefsDays    int    `yaml:"keep_refs_days"`   // of an ended goal, before orch board gc removes those it may
 	LargeFileBytes  int64  `yaml:"large_file_bytes"` // above it a file needs the reviewer's word
 	PlanReview      string `yaml:"plan_review"`      // none, human or model
 	OtherModel      bool   `yaml:"reviewer_other_model"`

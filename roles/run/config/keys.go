@@ -83,7 +83,7 @@ func Keys() []Key {
 		{Path: "code.max_iterations", Unit: "iterations", Min: 1, Max: 1000, Doc: "of one coder on one task before it is BLOCKED"},
 		{Path: "code.review_cycles", Unit: "rejections", Min: 1, Max: 100, Doc: "of one coder's work on one task before it is BLOCKED"},
 		{Path: "code.max_rescopes", Unit: "rescopes", Min: 0, Max: 100, Doc: "of one task and what replaced it before the controller is asked"},
-		{Path: "code.keep_refs_days", Unit: "days", Min: 0, Max: 36500, Doc: "after the end of a goal, before orch gc removes its refs of commits that a branch has"},
+		{Path: "code.keep_refs_days", Unit: "days", Min: 0, Max: 36500, Doc: "after the end of a goal, before orch board gc removes its refs of commits that a branch has"},
 		{Path: "code.large_file_bytes", Unit: "bytes", Min: 1, Max: 1 << 40, Doc: "above it, a file of a change is not approved unless the reviewer accepts it by name"},
 		{Path: "code.plan_review", Values: []string{"none", "human", "model"}, Doc: "who looks at a plan before it is worked on"},
 		{Path: "code.reviewer_other_model", Doc: "the code reviewer must think with another model than the coder"},

@@ -329,7 +329,7 @@ func TestAStepThatSaysNothingIsShownAndRetried(t *testing.T) {
 		t.Fatalf("it spins: %v", due)
 	}
 	w.Tidy(steptest.Nobody)
-	if g := w.Goal(id); g.Status != blackboard.GoalSuspended || g.Suspended.Command != "orch retry "+string(id) {
+	if g := w.Goal(id); g.Status != blackboard.GoalSuspended || g.Suspended.Command != "orch goals retry "+string(id) {
 		t.Fatalf("the goal is %s: %+v", g.Status, g.Suspended)
 	}
 	w.Say("human-1", id, "", message.Unblocked{Reason: "try again"})

@@ -163,7 +163,7 @@ func ScratchDir(marker string) string {
 func (p *Processes) clear(marker string) {
 	os.RemoveAll(socket.Dir(marker))
 	os.RemoveAll(ScratchDir(marker))
-	_, _ = process.ClearTemp() // what stays is the next one's, or orch gc's
+	_, _ = process.ClearTemp() // what stays is the next one's, or orch board gc's
 }
 
 // Sweep ends every process that carries the marker and says how many there were.

@@ -15,7 +15,7 @@ import (
 // untrustedNow is why nothing must be acted by.
 type untrustedNow struct{ error }
 
-func (untrustedNow) Hint() string { return "run `orch trust`" }
+func (untrustedNow) Hint() string { return "run `orch config trust`" }
 
 // Whether a hook may run is asked at each start of it.
 func TestAHookThatIsNotTrustedDoesNotRun(t *testing.T) {
@@ -50,7 +50,7 @@ func TestWhatIsNotTrustedStartsNoStep(t *testing.T) {
 	}
 	err := s.Board.View(t.Context(), func(st *blackboard.State) error {
 		g, _ := st.Goal("g")
-		want := "untrusted: perceiver can not begin on g: config.yaml was pulled. run `orch trust`, then: orch resume"
+		want := "untrusted: perceiver can not begin on g: config.yaml was pulled. run `orch config trust`, then: orch resume"
 		if g.Suspended == nil || g.Suspended.Why != blackboard.WhyCheckpoint || g.Suspended.Detail != want {
 			t.Errorf("suspended %+v", g.Suspended)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // Store is the file that remembers what was trusted: a JSON object a line for
-// each `orch trust`. The newest of a project says what came with it then.
+// each `orch config trust`. The newest of a project says what came with it then.
 type Store struct{ path, old string }
 
 // Open names the store in a state directory; nothing is created before Add.

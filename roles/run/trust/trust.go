@@ -48,9 +48,9 @@ func (e *UntrustedError) Error() string {
 // Hint names the next command.
 func (e *UntrustedError) Hint() string {
 	if e.Earlier {
-		return "read them, then run `orch trust`; what earlier versions of orch noted as trusted is not believed, because a file's name could forge it"
+		return "read them, then run `orch config trust`; what earlier versions of orch noted as trusted is not believed, because a file's name could forge it"
 	}
-	return "read them, then run `orch trust`"
+	return "read them, then run `orch config trust`"
 }
 
 // Usage marks the error as one the person resolves: exit 2.
