@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"orch/blackboard/message"
 	"pgregory.net/rapid"
+
+	"orch/blackboard/message"
 )
 
 // What world says, by the part of the board it is about.

@@ -41,7 +41,9 @@ func (e *CorruptError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *CorruptError) Hint() string { return "run `orch board verify`, then `orch board restore` from a copy" }
+func (e *CorruptError) Hint() string {
+	return "run `orch board verify`, then `orch board restore` from a copy"
+}
 
 // WentBackwardsError: the log lacks a record that is known to have been durable,
 // or has another one in its place.
@@ -59,7 +61,9 @@ func (e *WentBackwardsError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *WentBackwardsError) Hint() string { return "run `orch board restore` to choose which log is right" }
+func (e *WentBackwardsError) Hint() string {
+	return "run `orch board restore` to choose which log is right"
+}
 
 // OtherBoardError: a head note is about another board than this one.
 type OtherBoardError struct{ Path, Noted, Board string }
@@ -69,7 +73,9 @@ func (e *OtherBoardError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *OtherBoardError) Hint() string { return "run `orch board restore` to choose which log is right" }
+func (e *OtherBoardError) Hint() string {
+	return "run `orch board restore` to choose which log is right"
+}
 
 // LockTimeoutError: another process kept a lock for too long.
 type LockTimeoutError struct {
