@@ -66,21 +66,16 @@ func (a *app) claim(ctx context.Context, as string, args []string, lease time.Du
 }
 
 // lapse takes back what is claimed and no longer held, as every claimer does.
-// Nothing is claimed on most boards, and then nothing is opened for it.
+// Mostly nothing is, and then no board is opened to say so.
 func (a *app) lapse(ctx context.Context, s *session) error {
-	held := false
-	err := s.View(ctx, func(st *blackboard.State) error {
-		for range st.Tasks(blackboard.Claimed) {
-			held = true
-			break
-		}
-		return nil
-	})
-	if err != nil || !held {
-		return err
-	}
 	cfg, err := a.config(s.Root())
 	if err != nil {
+		return err
+	}
+	clock := supervisor.SystemClock{}
+	st := &supervisor.Starter{Board: s.Board, Clock: clock, Policy: loop.PolicyOf(cfg)}
+	st.Policy.Boot, _ = clock.Awake()
+	if due, err := st.Lapsed(ctx, supervisor.Look); err != nil || len(due) == 0 {
 		return err
 	}
 	b, err := blackboard.Open(s.Root(), a.options(blackboard.Identity{Agent: "supervisor-1", Speaks: []message.Role{message.Supervisor}}))
@@ -88,9 +83,7 @@ func (a *app) lapse(ctx context.Context, s *session) error {
 		return err
 	}
 	defer b.Close()
-	clock := supervisor.SystemClock{}
-	st := &supervisor.Starter{Board: b, Clock: clock, Policy: loop.PolicyOf(cfg)}
-	st.Policy.Boot, _ = clock.Awake()
+	st.Board = b
 	return st.Lapse(ctx, supervisor.Look)
 }
 

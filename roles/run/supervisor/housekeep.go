@@ -58,18 +58,26 @@ func (s *Starter) Housekeep(ctx context.Context, p Spawner) (said []message.Mess
 	return said, nil
 }
 
-// Lapse takes back the claims of tasks whose lease is over and whose holder is
-// gone, so that a task is free for whoever claims it, whether or not a run has
-// tidied up since.
-func (s *Starter) Lapse(ctx context.Context, look loop.Look) error {
-	var due []message.Message
-	err := s.Board.View(ctx, func(st *blackboard.State) error {
+// Lapsed says what takes back the claims of tasks whose lease is over and whose
+// holder is gone.
+func (s *Starter) Lapsed(ctx context.Context, look loop.Look) (due []message.Message, err error) {
+	err = s.Board.View(ctx, func(st *blackboard.State) error {
 		_, awake := s.Clock.Awake()
 		due = loop.Lapsed(st, s.Policy, look, s.Clock.Now(), awake)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("look for claims that have lapsed: %w", err)
+		return nil, fmt.Errorf("look for claims that have lapsed: %w", err)
+	}
+	return due, nil
+}
+
+// Lapse says it, so that a task is free for whoever claims it, whether or not a
+// run has tidied up since.
+func (s *Starter) Lapse(ctx context.Context, look loop.Look) error {
+	due, err := s.Lapsed(ctx, look)
+	if err != nil {
+		return err
 	}
 	for _, m := range due {
 		if _, err := s.Board.Append(ctx, m); err != nil && !Refused(err) {
