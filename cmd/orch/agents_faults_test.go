@@ -123,7 +123,7 @@ func TestAFaultOfAnActingAgent(t *testing.T) {
 				nobodyLeft(t, pids)
 				switch want {
 				case accepted:
-					r.want(t, 0, "result      accept")
+					r.want(t, 0, "result      done")
 					orch(t, root, "verify").want(t, 0)
 					return
 				case needsYou:

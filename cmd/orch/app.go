@@ -40,6 +40,7 @@ type app struct {
 	dir      string // where to look for .orch, --dir
 	asJSON   bool
 	unsafeFS bool
+	verbose  bool // show what the controller measured, too
 
 	tried *confine.Machine // what this machine has to confine with, once it was tried
 

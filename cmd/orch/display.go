@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,10 @@ type display struct {
 	tasks   map[message.TaskID]message.SubTask
 	round   int
 	cost    float64
-	epsilon float64 // |∇L| below it is shown as a plateau
+	refused []string // why the last plan was
+	asked   string   // the goal's own words
+	figures bool     // show what the controller measured, too
+	epsilon float64  // |∇L| below it is shown as a plateau
 }
 
 func newDisplay(p paint) *display {
@@ -27,15 +31,19 @@ func newDisplay(p paint) *display {
 func (d *display) lines(m message.Message) []string {
 	switch b := m.Body.(type) {
 	case message.UserInput:
+		d.asked = b.Text
 		return []string{d.head("goal", string(m.Goal)+": "+oneLine(b.Text, 100))}
 	case message.ClarificationQuestion:
 		return append([]string{d.head("question", fmt.Sprintf("round %d", b.Round))}, bullets(b.Questions)...)
 	case message.TaskSpec:
-		return []string{d.head("perceived", oneLine(b.Intent, 110))}
+		if oneLine(b.Intent, 110) == oneLine(d.asked, 110) {
+			return nil
+		}
+		return []string{d.head("understood", oneLine(b.Intent, 110))}
 	case message.MemoryTimeout:
-		return []string{d.head("memory", "none: "+b.Reason)}
+		return []string{d.head("memory", "did not answer: "+b.Reason)}
 	case message.MemoryAnswer:
-		return []string{d.head("memory", count(len(b.SOPs), "rule")+", "+count(len(b.Potentials), "known pair"))}
+		return d.remembered(b)
 	case message.NegativeFeedback:
 		return []string{d.head("memory", "a rule did not hold: "+oneLine(b.Content, 140))}
 	case message.MemoryRebuilt:
@@ -49,13 +57,13 @@ func (d *display) lines(m message.Message) []string {
 	case message.ExecutionResult:
 		return d.executed(b)
 	case message.CorrectionSignal:
-		return []string{d.item(d.paint.yellow("↻"), b.SubtaskID, "correction: "+oneLine(b.WhatToDo, 100))}
+		return []string{d.item(d.paint.yellow("↻"), b.SubtaskID, "again: "+oneLine(b.WhatToDo, 100))}
 	case message.SubTaskOutcome:
 		return d.outcome(b)
 	case message.ReplanRequest:
 		return d.replan(b)
 	case message.OutcomeSummary:
-		return append([]string{d.head("measured", oneLine(b.Summary, 100))}, d.verdicts(b.TaskVerdicts)...)
+		return append([]string{d.head(fmt.Sprintf("round %d", d.round), oneLine(b.Summary, 100))}, d.verdicts(b.TaskVerdicts)...)
 	case message.PlanDirective:
 		return d.directive(b)
 	case message.GiveUp:
@@ -106,7 +114,7 @@ func (d *display) plan(b message.DispatchManifest) []string {
 	d.round++
 	out := []string{d.head(fmt.Sprintf("plan %d", d.round), fmt.Sprintf("%s, %s%s", count(len(b.SubtaskIDs), "task"),
 		count(len(b.TaskCriteria), "criterion"), kept(len(b.Kept))))}
-	if b.Memory != "" {
+	if d.figures && b.Memory != "" {
 		out = append(out, d.cont(d.paint.dim("memory: "+b.Memory)))
 	}
 	for _, id := range b.SubtaskIDs {
@@ -124,11 +132,15 @@ func kept(n int) string {
 }
 
 func (d *display) rejected(b message.PlanRejected) []string {
-	out := []string{d.head("refused", fmt.Sprintf("plan, attempt %d", b.Attempt))}
+	var why []string
 	for _, v := range b.Violations {
-		out = append(out, d.cont(fmt.Sprintf("%s: %s, because %s", v.Rule, oneLine(v.What, 80), oneLine(v.Because, 100))))
+		why = append(why, d.cont(fmt.Sprintf("%s: %s, because %s", strings.ReplaceAll(string(v.Rule), "_", " "), oneLine(v.What, 80), oneLine(v.Because, 100))))
 	}
-	return out
+	if b.Attempt > 1 && slices.Equal(why, d.refused) { // said already
+		return nil
+	}
+	d.refused = why
+	return append([]string{d.head("refused", fmt.Sprintf("plan %d, attempt %d", d.round+1, b.Attempt))}, why...)
 }
 
 func (d *display) executed(b message.ExecutionResult) []string {
@@ -143,11 +155,14 @@ func (d *display) executed(b message.ExecutionResult) []string {
 }
 
 func (d *display) outcome(b message.SubTaskOutcome) []string {
-	mark, word := d.paint.green("✓"), "matched"
+	mark, word := d.paint.green("✓"), "done"
 	if b.Status != message.Matched {
 		mark, word = d.paint.red("✗"), b.Status
 	}
-	out := []string{d.item(mark, b.SubtaskID, fmt.Sprintf("%s after %s", word, count(b.Attempts, "attempt")))}
+	if b.Attempts != 1 {
+		word += " after " + count(b.Attempts, "attempt")
+	}
+	out := []string{d.item(mark, b.SubtaskID, word)}
 	return append(out, d.verdicts(b.CriteriaVerdicts)...)
 }
 
@@ -167,43 +182,6 @@ func (d *display) verdicts(list []message.Verdict) []string {
 		}
 		out = append(out, d.cont(line))
 	}
-	return out
-}
-
-func (d *display) replan(b message.ReplanRequest) []string {
-	total := len(b.Outcomes)
-	out := []string{d.head("measured", fmt.Sprintf("%d/%d failed: %s", len(b.FailedSubtasks), total, oneLine(b.GapSummary, 100)))}
-	return append(out, d.verdicts(b.TaskVerdicts)...)
-}
-
-func (d *display) directive(b message.PlanDirective) []string {
-	out := []string{d.head("controller", d.paint.bold(ggs.Transition(b.PrevDirective, b.Directive, b.Loss, b.GradL, d.epsilon)))}
-	out = append(out, d.cont(oneLine(b.Rationale, 200)))
-	for _, t := range b.TaskDirectives {
-		out = append(out, d.cont(fmt.Sprintf("%s → %s  %s", t.Slot, t.Directive, d.paint.dim(oneLine(t.Because, 120)))))
-	}
-	return out
-}
-
-func (d *display) final(b message.FinalResult) []string {
-	word := d.paint.green(string(b.Directive))
-	if b.Directive == message.Abandon {
-		word = d.paint.red(string(b.Directive))
-	}
-	out := []string{d.head("controller", d.paint.bold(ggs.Transition(b.PrevDirective, b.Directive, b.Loss, b.GradL, d.epsilon))),
-		d.head("result", word+": "+oneLine(b.Summary, 200))}
-	for _, v := range b.UnmetCriteria {
-		out = append(out, d.verdicts([]message.Verdict{v})...)
-	}
-	if b.Directive == message.Abandon {
-		for _, a := range b.Accomplished {
-			out = append(out, d.cont("done: "+oneLine(a, 150)))
-		}
-	}
-	for _, n := range b.NextMoves {
-		out = append(out, d.cont("next: "+oneLine(n, 200)))
-	}
-	out = append(out, d.cont(d.paint.dim(fmt.Sprintf("%s, %.1f s active, $%.4f", count(b.Replans, "replan"), float64(b.ElapsedMS)/1000, b.Cost))))
 	return out
 }
 
@@ -272,6 +250,8 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	case noun == "criterion":
 		return fmt.Sprintf("%d criteria", n)
+	case noun == "approach":
+		return fmt.Sprintf("%d approaches", n)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

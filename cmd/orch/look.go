@@ -92,7 +92,7 @@ func (a *app) printGoalRows(rows []goalRow) error {
 			fmt.Fprintf(a.out, "%-40s waits: %s — %s\n", "", oneLine(r.Suspended.Detail, 80), r.Suspended.Command)
 		}
 		for _, m := range r.NextMoves {
-			fmt.Fprintf(a.out, "%-40s next: %s\n", "", oneLine(m, 200))
+			fmt.Fprintf(a.out, "%-40s try: %s\n", "", oneLine(m, 200))
 		}
 	}
 	if len(rows) == 0 {

@@ -31,7 +31,7 @@ func TestACapStopsAndARaisedCapGoesOn(t *testing.T) {
 	}
 	orch(t, root, "resume", "--max-cost", "0.001").want(t, 2, "has cost $0.00")
 	orch(t, root, "resume", "--max-cost", "1").want(t, 0)
-	orch(t, root, "run", "--continue").want(t, 0, "result      accept")
+	orch(t, root, "run", "--continue").want(t, 0, "result      done")
 	if spent() <= first {
 		t.Error("nothing more was spent")
 	}
@@ -71,7 +71,7 @@ func TestCapsOfRolesAndTasks(t *testing.T) {
 			orch(t, root, "run", "greet me").want(t, 4, c.want, "next: orch resume")
 			write(t, filepath.Join(root, ".orch", "config.yaml"), "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
 			orch(t, root, "resume").want(t, 0)
-			orch(t, root, "run", "--continue").want(t, 0, "result      accept")
+			orch(t, root, "run", "--continue").want(t, 0, "result      done")
 		})
 	}
 }
@@ -84,7 +84,7 @@ func TestAnUnknownPriceIsNeverZero(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, ".orch", "log.jsonl")); err == nil {
 		t.Error("a refused run wrote a log")
 	}
-	orch(t, root, "run", "greet me").want(t, 0, "result      accept")
+	orch(t, root, "run", "greet me").want(t, 0, "result      done")
 	orch(t, root, "cost").want(t, 0, "unknown")
 	rows, total := costs(t, root, "role")
 	if rows["planner"].cost() != "unknown" || total.Unpriced == 0 || total.CostUSD != 0 {

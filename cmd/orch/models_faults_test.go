@@ -163,7 +163,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 
 func nothingAccepted(t *testing.T, root string, r ran) {
 	t.Helper()
-	if strings.Contains(r.out, "result      accept") || strings.Contains(r.out, "result      success") {
+	if strings.Contains(r.out, "result      done") || strings.Contains(r.out, "result      good enough") {
 		t.Errorf("it was accepted:\n%s", r.out)
 	}
 	orch(t, root, "verify").want(t, 0)
@@ -225,7 +225,7 @@ func TestALimitIsWaitedFor(t *testing.T) {
 			srv := serve(t, []fakemodel.Rule{limited(1, "3")}, greeting())
 			root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, model_wait_ms: 100", 1))
 			began := time.Now()
-			orch(t, root, "run", "greet me").want(t, 0, "limit", "result      accept")
+			orch(t, root, "run", "greet me").want(t, 0, "limit", "result      done")
 			if took := time.Since(began); took < 2*time.Second {
 				t.Errorf("it waited %s, told to wait 3 s", took)
 			}
@@ -319,7 +319,7 @@ func TestAFallbackTakesOver(t *testing.T) {
 			good := serve(t, greeting())
 			entry := strings.TrimSuffix(asked(bad, "openai", "/v1", "true"), "}") + ", fallback: other}"
 			root := faulty(t, name, "{default: "+entry+", other: "+asked(good, "anthropic", "", "true")+"}", "kills: 9")
-			orch(t, root, "run", "greet me").want(t, 0, "result      accept")
+			orch(t, root, "run", "greet me").want(t, 0, "result      done")
 			if n := len(bad.Requests()); n != 1 {
 				t.Errorf("the one that fails was asked %d times; limits %+v, steps %+v", n,
 					bodies[message.LimitReached](t, root, "LimitReached"), bodies[message.StepEnded](t, root, "StepEnded"))

@@ -39,7 +39,7 @@ func TestAModelReplansTwice(t *testing.T) {
 			t.Parallel()
 			srv := serve(t, stubborn(3))
 			root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, corrections: 0", 1))
-			orch(t, root, "run", "--yes", "greet me").want(t, 0, "plan 1", "plan 2", "plan 3", "result      accept", "2 replans")
+			orch(t, root, "run", "--yes", "greet me").want(t, 0, "plan 1", "plan 2", "plan 3", "result      done", "2 replans")
 			rows, total := costs(t, root, "round")
 			if len(rows) != 3 || total.Unpriced != 0 {
 				t.Errorf("rounds %+v", rows)
@@ -56,8 +56,8 @@ func TestAModelGivesUpWithNextMoves(t *testing.T) {
 			t.Parallel()
 			srv := serve(t, stubborn(1000))
 			root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+strings.Replace(quick, "crashes: 1", "crashes: 1, corrections: 0", 1))
-			orch(t, root, "run", "--yes", "--max-replans", "2", "greet me").want(t, 3, "result      abandon",
-				"next: choose a language for the greeting", "next: allow the network", "hello.txt greets")
+			orch(t, root, "run", "--yes", "--max-replans", "2", "greet me").want(t, 3, "result      given up",
+				"try: choose a language for the greeting", "try: allow the network", "hello.txt greets")
 			rows, _ := costs(t, root, "role")
 			if rows["ggs"].ModelCalls != 1 {
 				t.Errorf("the next moves are not counted: %+v", rows)
@@ -80,7 +80,7 @@ func TestAModelAsksAtMostTwice(t *testing.T) {
 				orch(t, root, "status").want(t, 0, "SUSPENDED")
 				orch(t, root, "answer", answer).want(t, 0)
 			}
-			orch(t, root, "run", "--continue").want(t, 0, "perceived   greet somebody", "result      accept")
+			orch(t, root, "run", "--continue").want(t, 0, "understood  greet somebody", "result      done")
 			questions := bodies[message.ClarificationQuestion](t, root, "ClarificationQuestion")
 			if len(questions) != 2 || questions[1].Round != 2 {
 				t.Errorf("it asked %+v", questions)
@@ -100,7 +100,7 @@ func TestAQuestionThatNobodyAnswersHoldsNothingUp(t *testing.T) {
 	asks := fakemodel.Rule{Name: "asks", When: fakemodel.When{System: asPerceiver}, Reply: text(`{"intent":"greet somebody","questions":["whom?"]}`)}
 	srv := serve(t, []fakemodel.Rule{asks}, greeting())
 	root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
-	orch(t, root, "run", "greet me").want(t, 0, "round 1", "whom?", "result      accept")
+	orch(t, root, "run", "greet me").want(t, 0, "round 1", "whom?", "result      done")
 }
 
 // Each role on another backend: two protocols, streamed and whole, a script
@@ -126,7 +126,7 @@ func TestEachRoleOnItsOwnBackend(t *testing.T) {
 		}
 		write(t, cfg, strings.ReplaceAll(string(raw), "sh "+script, "sh "+path))
 	}
-	orch(t, root, "run", "--yes", "greet me").want(t, 0, "result      accept", "greet a friend")
+	orch(t, root, "run", "--yes", "greet me").want(t, 0, "result      done", "greet a friend")
 	models, total := costs(t, root, "model")
 	for _, want := range []string{"anthropic:fake", "openai:fake", "exec:sh"} {
 		if models[want].ModelCalls == 0 {

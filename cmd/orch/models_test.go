@@ -163,7 +163,7 @@ func TestAModelBringsAGoalToItsEnd(t *testing.T) {
 			t.Parallel()
 			srv := serve(t, greeting())
 			root := project(t, "models: {default: "+asked(srv, b.backend, b.path, b.stream)+"}"+quick)
-			orch(t, root, "run", "greet me").want(t, 0, "result      accept", "hello dear friend")
+			orch(t, root, "run", "greet me").want(t, 0, "result      done", "hello dear friend")
 			orch(t, root, "verify").want(t, 0)
 			rows, total := costs(t, root, "role")
 			if total.ModelCalls == 0 || total.CostUSD <= 0 || total.Unpriced != 0 || rows["executor"].ModelCalls != 2 {

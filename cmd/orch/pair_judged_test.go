@@ -132,7 +132,7 @@ func TestTheEndOfACodingGoalIsShownAgain(t *testing.T) {
 	}
 	before := read(log)
 	again := func() ran { return p.orch("run", "--continue", "print_names") }
-	again().want(t, 0, "ended       print_names", "result      accept", "take it     git merge integration")
+	again().want(t, 0, "ended       print_names", "result      done", "take it     git merge integration")
 	p.git("branch", "-D", "integration")
 	r := again()
 	r.want(t, 0, "branch      integration is gone, 1 merged, 0 not")
@@ -142,7 +142,7 @@ func TestTheEndOfACodingGoalIsShownAgain(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.root, report)); err != nil {
 		t.Fatal(err)
 	}
-	again().want(t, 1, "result      accept", "error: integration is gone")
+	again().want(t, 1, "result      done", "error: integration is gone")
 	if !strings.Contains(read(report), "add a program that prints first") {
 		t.Error("the report was not written")
 	}

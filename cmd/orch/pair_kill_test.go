@@ -262,7 +262,7 @@ func (h *hunter) hunt(p *pair, n int) {
 		case len(g) > 0 && g[0].Status == string(blackboard.GoalEnded):
 			// It was killed between the end of its goal and its own.
 			until(p.t, "what it started leaves", func() bool { return len(p.processes("")) == 0 })
-			p.orch("run", "--continue").want(p.t, 0, "ended       print_names", "result      accept", "take it     git merge integration")
+			p.orch("run", "--continue").want(p.t, 0, "ended       print_names", "result      done", "take it     git merge integration")
 			if r := p.orch("gc"); r.code != 0 {
 				p.t.Fatalf("gc: exit %d\n%s\n%s", r.code, r.out, r.err)
 			}

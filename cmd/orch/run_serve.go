@@ -235,8 +235,11 @@ func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) e
 	switch {
 	case ending == supervisor.Finished && g.Final.Output != "":
 		_, err = fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(g.Final.Output, "\n"))
-		for _, m := range g.Final.NextMoves { // once more: the output may have pushed them off the screen
-			_, err = fmt.Fprintf(a.out, "next        %s\n", oneLine(m, 200))
+		if strings.Count(g.Final.Output, "\n") < 15 {
+			break
+		}
+		for _, m := range g.Final.NextMoves { // once more: the output pushed them off the screen
+			_, err = fmt.Fprintf(a.out, "try         %s\n", oneLine(m, 200))
 		}
 	case ending == supervisor.Waiting:
 		what, next := waitsFor(g)

@@ -24,7 +24,7 @@ func TestARunThatWaitsIsAnsweredFromElsewhere(t *testing.T) {
 	if err := os.Chmod(hook, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	orch(t, root, "run", "--wait", "greet me").want(t, 0, "waiting     clarification: whom?", "next: orch answer", "result      accept")
+	orch(t, root, "run", "--wait", "greet me").want(t, 0, "waiting     clarification: whom?", "next: orch answer", "result      done")
 	answers := bodies[message.ClarificationAnswer](t, root, "ClarificationAnswer")
 	if len(answers) == 0 {
 		t.Fatal("nobody answered")

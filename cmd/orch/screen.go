@@ -48,8 +48,10 @@ type activity struct {
 }
 
 func newScreen(a *app) *screen {
+	show := newDisplay(painting(a.out))
+	show.figures = a.verbose
 	return &screen{out: a.out, tty: terminal(a.out) && !a.asJSON, asJSON: a.asJSON,
-		show: newDisplay(painting(a.out)), running: map[string]activity{}, stop: make(chan struct{}), catch: a.catch}
+		show: show, running: map[string]activity{}, stop: make(chan struct{}), catch: a.catch}
 }
 
 // start shows until close that there is work: on a terminal it animates the

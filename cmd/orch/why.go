@@ -51,6 +51,7 @@ func (a *app) why(ctx context.Context, name string) error {
 		return a.printJSON(map[string]any{"version": 1, "subject": name, "chain": events(chain)})
 	}
 	d := newDisplay(painting(a.out))
+	d.figures = true
 	for _, m := range chain {
 		fmt.Fprintf(a.out, "%6d %-16s %s\n", m.Seq, m.Type(), m.TS.Format("15:04:05.000"))
 		for _, l := range d.lines(m) {

@@ -165,7 +165,7 @@ func (s situation) refused() string {
 func (s situation) spent() ruling {
 	return ruling{
 		directive: message.Abandon,
-		why:       fmt.Sprintf("The budget is spent: Ω %.2f has reached %.2f after %d replans.", s.Omega, s.params.Theta, s.replans),
+		why:       fmt.Sprintf("The budget is spent: %.0f %% of it after %d replans; the limit is %.0f %%.", 100*s.Omega, s.replans, 100*s.params.Theta),
 		trace:     []string{fmt.Sprintf("abandon: Ω %.4g ≥ θ %g", s.Omega, s.params.Theta)},
 	}
 }

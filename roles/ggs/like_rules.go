@@ -53,7 +53,7 @@ func (c comparison) directive() message.TaskDirective {
 	if c.logical {
 		return c.wrongApproach()
 	}
-	d := c.order(message.ChangePath, RulePath, fmt.Sprintf("%s is not a wrong approach (P %.2f), but it is in the way here", label(c.pair), c.p))
+	d := c.order(message.ChangePath, RulePath, fmt.Sprintf("%s is not a wrong approach, but it is in the way here", label(c.pair)))
 	if c.passes == 0 && c.pair.Target != "" {
 		d.BlockedPairs = []message.Pair{c.pair}
 	}
@@ -81,7 +81,7 @@ func (c comparison) better(known []record) (record, bool) {
 func (c comparison) wrongApproach() message.TaskDirective {
 	n := len(c.earlier)
 	if n == 0 || c.earlier[n-1].verdicts != c.verdicts {
-		return c.change(message.ChangeApproach, RuleApproach, fmt.Sprintf("%s is the wrong approach (P %.2f)", label(c.pair), c.p), c.pair.Tool)
+		return c.change(message.ChangeApproach, RuleApproach, fmt.Sprintf("%s is the wrong approach", label(c.pair)), c.pair.Tool)
 	}
 	tools := []string{c.pair.Tool}
 	for _, r := range c.earlier {
@@ -90,7 +90,7 @@ func (c comparison) wrongApproach() message.TaskDirective {
 		}
 	}
 	return c.change(message.BreakSymmetry, RuleApproach,
-		fmt.Sprintf("%s is the wrong approach (P %.2f), and nothing changed since the last round: whatever failed by its logic is out", label(c.pair), c.p), tools...)
+		fmt.Sprintf("%s is the wrong approach, and nothing changed since the last round: whatever failed by its logic is out", label(c.pair)), tools...)
 }
 
 func (c comparison) progress(seen bool) string {

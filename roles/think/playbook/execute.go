@@ -159,7 +159,7 @@ func what(s ActionStep) string {
 		Command string `json:"command"`
 	}
 	if err := json.Unmarshal(s.Input, &input); err == nil && input.Command != "" {
-		return "`" + cut(input.Command, 200) + "`"
+		return "`" + cut(input.Command, 80) + "`"
 	}
 	return s.Tool
 }
