@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orch/blackboard/visible"
 )
 
 // appendString writes s in the form that is easiest to read and edit: plain,
@@ -61,7 +63,7 @@ func printable(r rune, at string) bool {
 	if r == utf8.RuneError {
 		return strings.HasPrefix(at, "\uFFFD")
 	}
-	return unicode.IsPrint(r)
+	return unicode.IsPrint(r) && !visible.Hidden(r, 0)
 }
 
 // looksTyped tells whether some YAML reader takes s for a number, a date, a

@@ -63,10 +63,10 @@ func newAgentLs(a *app) *cobra.Command {
 				if len(f.Drives) > 0 {
 					drives = strings.Join(f.Drives, ", ")
 				}
-				fmt.Fprintf(a.out, "%-9s %-20s %-12s %-9s %s\n", f.Name, f.Title, firstWord(f.Version, "-"), firstWord(drives, "-"), where)
+				say(a.out, "%-9s %-20s %-12s %-9s %s\n", f.Name, f.Title, firstWord(f.Version, "-"), firstWord(drives, "-"), where)
 			}
 			if here == 0 {
-				fmt.Fprintln(a.err, "hint: install one of them, or set a command of your own: docs/agents.md")
+				sayLine(a.err, "hint: install one of them, or set a command of your own: docs/agents.md")
 			}
 			return nil
 		},
@@ -131,7 +131,7 @@ func (a *app) agentTest(ctx context.Context, t agent.Target, markdown bool) erro
 			if !k.OK {
 				mark = d.red("✗")
 			}
-			fmt.Fprintf(a.out, "%s %-20s %6d ms  %s\n", mark, k.Name, k.TookMS, k.Detail)
+			say(a.out, "%s %-20s %6d ms  %s\n", mark, k.Name, k.TookMS, k.Detail)
 		}
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *app) agentTest(ctx context.Context, t agent.Target, markdown bool) erro
 	case markdown:
 		fmt.Fprint(a.out, card.Markdown())
 	default:
-		fmt.Fprintf(a.out, "%s %s over %s: usage %s, cost %s, session id %s\n", card.Title, card.Version, card.Backend, told(card.Usage), told(card.Cost), told(card.Session))
+		say(a.out, "%s %s over %s: usage %s, cost %s, session id %s\n", card.Title, card.Version, card.Backend, told(card.Usage), told(card.Cost), told(card.Session))
 	}
 	if !card.OK {
 		return &exitError{code: exitFindings, cause: hinted{fmt.Errorf("%s did not pass: %s", card.Name, strings.Join(card.Missing, ", ")), "docs/agents.md says what each line means"}}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,10 +108,10 @@ func (a *app) listApprovals(ctx context.Context) error {
 		return a.printJSON(map[string]any{"version": 1, "approvals": open})
 	}
 	for _, p := range open {
-		fmt.Fprintf(a.out, "%s  %s  %s\n", p.Request, p.Tool, p.Reason)
+		say(a.out, "%s  %s  %s\n", p.Request, p.Tool, p.Reason)
 	}
 	if len(open) == 0 {
-		fmt.Fprintln(a.out, "nothing is asked")
+		sayLine(a.out, "nothing is asked")
 	}
 	return nil
 }

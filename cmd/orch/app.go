@@ -87,8 +87,10 @@ func usagef(hint, format string, args ...any) error {
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, in io.Reader, out, errw io.Writer) (code int) {
-	out, errw = tamed(out), tamed(errw)
-	a := &app{in: in, out: out, err: errw}
+	o, e := newEdge(out, wholeBy(args)), newEdge(errw, wholeBy(args))
+	defer o.flush()
+	defer e.flush()
+	a := &app{in: in, out: o, err: e}
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = a.crashed(cause)
@@ -103,8 +105,8 @@ func Main(args []string, in io.Reader, out, errw io.Writer) (code int) {
 	root := newRoot(a, list)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errw)
+	root.SetOut(o)
+	root.SetErr(e)
 	return a.finish(root.ExecuteContext(ctx))
 }
 
@@ -118,9 +120,9 @@ func (a *app) finish(err error) int {
 	if errors.As(err, &e) && e.cause == nil {
 		return code
 	}
-	fmt.Fprintf(a.err, "error: %s\n", err)
+	say(a.err, "error: %s\n", under(7, err.Error()))
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", hint)
+		say(a.err, "hint: %s\n", under(6, hint))
 	}
 	return code
 }
@@ -224,9 +226,9 @@ func thisBuild() string {
 // warn says what went wrong without stopping the command.
 func (a *app) warn(err error) {
 	if !a.asJSON {
-		fmt.Fprintf(a.err, "warning: %s\n", err)
+		say(a.err, "warning: %s\n", under(9, err.Error()))
 		if hint := hintOf(err); hint != "" {
-			fmt.Fprintf(a.err, "hint: %s\n", hint)
+			say(a.err, "hint: %s\n", under(6, hint))
 		}
 	}
 }

@@ -25,17 +25,17 @@ func (a *app) printAudit(s surveyed, p auditPicker, picked []auditor.Finding) er
 	for _, sp := range fig.Spend {
 		cost += sp.Cost
 	}
-	fmt.Fprintf(a.out, "%d messages, %d steps, $%.4f; log head %d %s\n", fig.Messages, len(fig.Steps)+fig.StepsGone, cost, s.Head().Seq, shortHash(s.Head().Hash))
+	say(a.out, "%d messages, %d steps, $%.4f; log head %d %s\n", fig.Messages, len(fig.Steps)+fig.StepsGone, cost, s.Head().Seq, shortHash(s.Head().Hash))
 	for _, k := range auditor.Kinds() {
 		if n := s.Uncounted()[k]; n > 0 {
-			fmt.Fprintf(a.out, "%d more findings of kind %s are counted, not listed\n", n, k)
+			say(a.out, "%d more findings of kind %s are counted, not listed\n", n, k)
 		}
 	}
 	if len(picked) == 0 {
-		_, err := fmt.Fprintln(a.out, "nothing found")
+		_, err := sayLine(a.out, "nothing found")
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "%s; orch show <seq> prints the evidence\n", report.Count(picked))
+	_, err := say(a.out, "%s; orch show <seq> prints the evidence\n", report.Count(picked))
 	return err
 }
 
@@ -60,9 +60,9 @@ func (a *app) printFinding(f auditor.Finding) error {
 	if !f.LastTS.IsZero() {
 		when = f.LastTS.Format(time.RFC3339)
 	}
-	_, err := fmt.Fprintf(a.out, "%-12s %-26s %s  %s  %s\n             %s\n", f.Severity, f.Kind, f.ID, when, where, oneLine(f.Message, 400))
+	_, err := say(a.out, "%-12s %-26s %s  %s  %s\n             %s\n", f.Severity, f.Kind, f.ID, when, where, oneLine(f.Message, 400))
 	if err == nil && len(seqs) > 0 {
-		_, err = fmt.Fprintf(a.out, "             evidence: %s\n", strings.Join(seqs, " "))
+		_, err = say(a.out, "             evidence: %s\n", strings.Join(seqs, " "))
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func (a *app) writeReports(root string, r report.Report) error {
 		if err := journal.WriteFileAtomic(journal.OSFS{}, path, text.Bytes(), 0o600); err != nil { // like the log it is made from
 			return fmt.Errorf("write %s: %w", path, err)
 		}
-		fmt.Fprintf(a.err, "written to %s\n", path)
+		say(a.err, "written to %s\n", path)
 	}
 	return nil
 }

@@ -96,15 +96,15 @@ func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, in mes
 			"estimate": map[string]any{"model_calls": callsOf(cfg, in, plan), "max_cost_usd": in.Budget.MaxCost, "max_replans": p.MaxReplans, "time_budget_ms": p.TimeBudgetMS}})
 	}
 	d := newDisplay(painting(a.out))
-	fmt.Fprintln(a.out, d.head("dry run", plan.Source+": nothing is written"))
+	sayLine(a.out, d.head("dry run", plan.Source+": nothing is written"))
 	for _, t := range plan.Tasks {
-		fmt.Fprintln(a.out, d.head(fmt.Sprintf("task %d", t.Sequence), fmt.Sprintf("%s/%s  %s", t.Slot, t.Approach, oneLine(t.Intent, 90))))
+		sayLine(a.out, d.head(fmt.Sprintf("task %d", t.Sequence), fmt.Sprintf("%s/%s  %s", t.Slot, t.Approach, oneLine(t.Intent, 90))))
 		for _, c := range t.Criteria {
-			fmt.Fprintln(a.out, d.cont("must hold: "+oneLine(c.Text, 100)))
+			sayLine(a.out, d.cont("must hold: "+oneLine(c.Text, 100)))
 		}
 	}
 	for _, c := range plan.TaskCriteria {
-		fmt.Fprintln(a.out, d.head("in the end", oneLine(c.Text, 100)))
+		sayLine(a.out, d.head("in the end", oneLine(c.Text, 100)))
 	}
 	return a.printEstimate(d, cfg, in, plan, p, used, usd)
 }
@@ -118,9 +118,9 @@ func (a *app) printEstimate(d *display, cfg config.Config, in message.UserInput,
 		}
 	}
 	if used.ModelCalls > 0 {
-		fmt.Fprintln(a.out, d.head("spent", fmt.Sprintf("%s, $%.4f, for this plan", count(used.ModelCalls, "model call"), usd)))
+		sayLine(a.out, d.head("spent", fmt.Sprintf("%s, $%.4f, for this plan", count(used.ModelCalls, "model call"), usd)))
 	}
-	_, err := fmt.Fprintln(a.out, d.head("estimate", fmt.Sprintf("%s; at most %d replans and %d s of active time", cost, p.MaxReplans, p.TimeBudgetMS/1000)))
+	_, err := sayLine(a.out, d.head("estimate", fmt.Sprintf("%s; at most %d replans and %d s of active time", cost, p.MaxReplans, p.TimeBudgetMS/1000)))
 	return err
 }
 

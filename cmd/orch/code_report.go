@@ -9,6 +9,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/blackboard/visible"
 )
 
 // codeReport says what became of a coding goal: what each merge is for, and
@@ -71,7 +72,7 @@ func (r codeReport) print(w io.Writer) error {
 		lines = append(lines, d.head("take it", fmt.Sprintf("git merge %s", r.branch)))
 	}
 	for _, l := range lines {
-		if _, err := fmt.Fprintln(w, l); err != nil {
+		if _, err := sayLine(w, l); err != nil {
 			return err
 		}
 	}
@@ -100,7 +101,7 @@ func (r codeReport) markdown() string {
 	for _, t := range r.others {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(t.Intent), t.Status, cell(t.BlockedReason))
 	}
-	return b.String()
+	return visible.Text(b.String())
 }
 
 // accepted are the findings that reviewers accepted, as rows.

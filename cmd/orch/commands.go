@@ -92,19 +92,19 @@ func (a *app) printConfig(cfg config.Config, where string) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"version": 1, "file": where, "keys": rows, "controller": params, "models": cfg.Models})
 	}
-	fmt.Fprintf(a.out, "# %s\n", where)
+	say(a.out, "# %s\n", where)
 	for _, r := range rows {
 		mark := " "
 		if r.Value != r.Default {
 			mark = "*"
 		}
-		fmt.Fprintf(a.out, "%s %-26s %-14v %-11s %-28s %s\n", mark, r.Key, r.Value, r.Unit, r.Range, r.Doc)
+		say(a.out, "%s %-26s %-14v %-11s %-28s %s\n", mark, r.Key, r.Value, r.Unit, r.Range, r.Doc)
 	}
 	raw, err := json.Marshal(params)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "# * differs from its default\n# the controller computes with %s\n", raw)
+	_, err = say(a.out, "# * differs from its default\n# the controller computes with %s\n", raw)
 	return err
 }
 
@@ -203,7 +203,7 @@ func editorCommand() string {
 // runEditor opens a file in the editor and waits.
 func (a *app) runEditor(editor, path string) error {
 	cmd := exec.Command("sh", "-c", editor+` "$1"`, "editor", path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, bare(a.out), bare(a.err) // it draws the terminal itself
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("run the editor %q: %w", editor, err)
 	}

@@ -96,9 +96,9 @@ func (a *app) cost(ctx context.Context, goal message.GoalID, by string) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"version": 1, "by": by, "goal": goal, "rows": rows, "total": total})
 	}
-	fmt.Fprintf(a.out, "%-32s %6s %6s %12s %12s %12s  %s\n", by, "steps", "calls", "input", "cached", "output", "cost")
+	say(a.out, "%-32s %6s %6s %12s %12s %12s  %s\n", by, "steps", "calls", "input", "cached", "output", "cost")
 	for _, r := range append(rows, total) {
-		fmt.Fprintf(a.out, "%-32s %6d %6d %12d %12d %12d  %s\n", r.Key, r.Steps, r.ModelCalls, r.InputTokens, r.CachedTokens, r.OutputTokens, r.cost())
+		say(a.out, "%-32s %6d %6d %12d %12d %12d  %s\n", r.Key, r.Steps, r.ModelCalls, r.InputTokens, r.CachedTokens, r.OutputTokens, r.cost())
 	}
 	return nil
 }

@@ -16,16 +16,16 @@ import (
 // recovered, so that the stack is the one that led to it.
 func (a *app) crashed(cause any) int {
 	report := fmt.Sprintf("orch %s\n%s\nargs: %q\n\npanic: %v\n\n%s", version, time.Now().UTC().Format(time.RFC3339), os.Args[1:], cause, debug.Stack())
-	if terminal(a.err) {
-		fmt.Fprint(a.err, "\r\x1b[2K\x1b[0m")
+	if end := wiped(a.err); end != "" {
+		fmt.Fprint(a.err, end)
 	}
-	fmt.Fprintf(a.err, "error: this is a fault of orch: %v\n", cause)
+	say(a.err, "error: this is a fault of orch: %v\n", cause)
 	path, err := a.keepCrash(blackboard.NewRedactor(os.Environ())([]byte(report)))
 	if err != nil {
-		fmt.Fprintf(a.err, "%s\n", report)
+		say(a.err, "%s\n", block(report))
 		return exitInternal
 	}
-	fmt.Fprintf(a.err, "hint: the report is in %s; nothing that is on record is lost: orch run --continue\n", path)
+	say(a.err, "hint: the report is in %s; nothing that is on record is lost: orch run --continue\n", path)
 	return exitInternal
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"orch/blackboard/message"
@@ -35,7 +34,7 @@ func (a *app) distiller(cfg config.Config, root string) memory.Distill {
 		m := a.meter(cfg, stop)
 		rule, err := a.distil(asking, cfg, root, chain, m, e)
 		if err != nil {
-			fmt.Fprintf(a.err, "a rule is not put into words by a model: %v\n", err)
+			say(a.err, "a rule is not put into words by a model: %v\n", err)
 			return content, m.Spent(), ctx.Err()
 		}
 		content.Lesson, content.Category = e.Seen(rule.Lesson), rule.Category

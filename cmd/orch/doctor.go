@@ -41,7 +41,7 @@ func newDoctor(a *app) *cobra.Command {
 				p := painting(a.out)
 				mark := map[string]string{"ok": p.green("✓"), "note": p.yellow("!"), "problem": p.red("✗")}
 				for _, f := range found {
-					fmt.Fprintf(a.out, "%s %-16s %s\n", mark[f.State], f.What, f.Text)
+					say(a.out, "%s %-16s %s\n", mark[f.State], f.What, f.Text)
 				}
 			}
 			if bad > 0 {

@@ -58,7 +58,7 @@ func (a *app) printDream(r dreamReport) error {
 		return a.printJSON(r)
 	}
 	if len(r.Created)+len(r.Demoted)+len(r.Deleted)+len(r.Consolidated) == 0 {
-		_, err := fmt.Fprintln(a.out, "nothing to do: nothing recurs enough for a rule, and nothing has faded")
+		_, err := sayLine(a.out, "nothing to do: nothing recurs enough for a rule, and nothing has faded")
 		return err
 	}
 	for _, part := range []struct {
@@ -68,7 +68,7 @@ func (a *app) printDream(r dreamReport) error {
 		{r.Created, "created"}, {r.Consolidated, "part of a rule now"}, {r.Demoted, "lost its trust"}, {r.Deleted, "forgotten"},
 	} {
 		for _, id := range part.ids {
-			if _, err := fmt.Fprintf(a.out, "%-18s %s\n", part.what, id); err != nil {
+			if _, err := say(a.out, "%-18s %s\n", part.what, id); err != nil {
 				return err
 			}
 		}

@@ -90,7 +90,7 @@ func (a *app) log(ctx context.Context, f logFilter) error {
 
 func (a *app) printMessage(m message.Message) error {
 	if !a.asJSON {
-		_, err := fmt.Fprintln(a.out, logLine(m))
+		_, err := sayLine(a.out, logLine(m))
 		return err
 	}
 	e, err := eventOf(m)

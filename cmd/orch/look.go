@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,16 +86,16 @@ func (a *app) printGoalRows(rows []goalRow) error {
 		if r.Directive != "" {
 			state += " " + string(r.Directive)
 		}
-		fmt.Fprintf(a.out, "%-40s %-22s %s  %s\n", r.ID, state, count(r.Rounds, "round"), oneLine(r.Text, 60))
+		say(a.out, "%-40s %-22s %s  %s\n", r.ID, state, count(r.Rounds, "round"), oneLine(r.Text, 60))
 		if r.Suspended != nil {
-			fmt.Fprintf(a.out, "%-40s waits: %s — %s\n", "", oneLine(r.Suspended.Detail, 80), r.Suspended.Command)
+			say(a.out, "%-40s waits: %s — %s\n", "", oneLine(r.Suspended.Detail, 80), r.Suspended.Command)
 		}
 		for _, m := range r.NextMoves {
-			fmt.Fprintf(a.out, "%-40s try: %s\n", "", oneLine(m, 200))
+			say(a.out, "%-40s try: %s\n", "", oneLine(m, 200))
 		}
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(a.out, "no goals; `orch run \"…\"` starts one")
+		sayLine(a.out, "no goals; `orch run \"…\"` starts one")
 	}
 	return nil
 }
@@ -134,15 +133,15 @@ func (a *app) showMessage(name string) error {
 		return a.printJSON(map[string]any{"version": 1, "message": e, "causes": events(causes), "effects": events(effects)})
 	}
 	for _, m := range causes {
-		fmt.Fprintf(a.out, "  because of  %s\n", logLine(m))
+		say(a.out, "  because of  %s\n", logLine(m))
 	}
 	pretty, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s\n", pretty)
+	say(a.out, "%s\n", block(pretty))
 	for _, m := range effects {
-		fmt.Fprintf(a.out, "  led to      %s\n", logLine(m))
+		say(a.out, "  led to      %s\n", logLine(m))
 	}
 	return nil
 }

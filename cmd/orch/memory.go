@@ -65,11 +65,11 @@ func (a *app) printEntries(list []memory.Entry, now time.Time) error {
 		return a.printJSON(map[string]any{"version": 1, "as_of": now.UTC(), "entries": entryRows(list, now)})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.out, "nothing is remembered yet")
+		_, err := sayLine(a.out, "nothing is remembered yet")
 		return err
 	}
 	for _, e := range list {
-		if _, err := fmt.Fprintln(a.out, entryLine(e, now)); err != nil {
+		if _, err := sayLine(a.out, entryLine(e, now)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (a *app) printEntry(e memory.Entry, now time.Time) error {
 		if r[1] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "%-9s %s\n", r[0], r[1]); err != nil {
+		if _, err := say(a.out, "%-9s %s\n", r[0], r[1]); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -74,13 +73,13 @@ const mostShown = 8
 
 func (a *app) writePairs(known []knownPair, now time.Time) error {
 	for _, k := range known {
-		fmt.Fprintf(a.out, "%-8s %s\n         attention %.2f  decision %s  → %s\n", k.Potential.Action, k.Name, k.Potential.Attention, strings.TrimSpace(signed(k.Potential.Decision)), k.Effect)
+		say(a.out, "%-8s %s\n         attention %.2f  decision %s  → %s\n", k.Potential.Action, k.Name, k.Potential.Attention, strings.TrimSpace(signed(k.Potential.Decision)), k.Effect)
 		for i, e := range k.Entries {
 			if i == mostShown {
-				fmt.Fprintf(a.out, "         and %d more: --json shows all\n", len(k.Entries)-i)
+				say(a.out, "         and %d more: --json shows all\n", len(k.Entries)-i)
 				break
 			}
-			if _, err := fmt.Fprintln(a.out, "         "+entryLine(e.Entry, now)); err != nil {
+			if _, err := sayLine(a.out, "         "+entryLine(e.Entry, now)); err != nil {
 				return err
 			}
 		}
@@ -147,7 +146,7 @@ func (a *app) printWhy(known, silent []knownPair, rules []message.SOPRecord, now
 		return err
 	}
 	for _, r := range rules {
-		fmt.Fprintf(a.out, "rule     %s  %s: %s\n", short(r.ID), r.Category, oneLine(r.Lesson, 140))
+		say(a.out, "rule     %s  %s: %s\n", short(r.ID), r.Category, oneLine(r.Lesson, 140))
 	}
 	if len(silent) == 0 {
 		return nil
@@ -156,7 +155,7 @@ func (a *app) printWhy(known, silent []knownPair, rules []message.SOPRecord, now
 	for _, k := range silent {
 		names = append(names, k.Name)
 	}
-	_, err := fmt.Fprintf(a.out, "nothing  is known about %s\n", oneLine(strings.Join(names, "; "), 300))
+	_, err := say(a.out, "nothing  is known about %s\n", oneLine(strings.Join(names, "; "), 300))
 	return err
 }
 

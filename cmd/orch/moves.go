@@ -35,7 +35,7 @@ func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, bl
 		m := a.meter(cfg, stop)
 		moves, err := a.advice(ctx, cfg, chain, m, w, givenUp(g, f))
 		if err != nil {
-			fmt.Fprintf(a.err, "no next moves from a model: %v\n", err)
+			say(a.err, "no next moves from a model: %v\n", err)
 		}
 		return moves, m.Spent()
 	}
@@ -48,7 +48,7 @@ func (a *app) bookMoves(cfg config.Config, root string, g blackboard.Goal, f mes
 	}
 	b, _, err := a.playbooks(root)
 	if err != nil {
-		fmt.Fprintf(a.err, "no next moves from a playbook: %v\n", err)
+		say(a.err, "no next moves from a playbook: %v\n", err)
 		return nil
 	}
 	return b.NextMoves(g.Input, failures(g, f))

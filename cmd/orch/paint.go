@@ -1,21 +1,28 @@
 package main
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
-// paint colours text when a person looks at it on a terminal and NO_COLOR is
-// not set; otherwise it leaves text alone.
-type paint bool
+// paint styles text when a person looks at it on a terminal and NO_COLOR is
+// not set; otherwise, and as its zero value, it leaves text alone. The styles
+// carry the mark of the stream they are for, which alone makes them styles.
+type paint struct{ mark string }
 
-func painting(stream any) paint {
-	_, no := os.LookupEnv("NO_COLOR")
-	return paint(!no && os.Getenv("TERM") != "dumb" && terminal(stream))
+func painting(w io.Writer) paint {
+	e, ok := w.(*edge)
+	if _, no := os.LookupEnv("NO_COLOR"); !ok || no || os.Getenv("TERM") == "dumb" {
+		return paint{}
+	}
+	return paint{e.mark}
 }
 
 func (p paint) with(code, s string) string {
-	if !p {
+	if p.mark == "" {
 		return s
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return p.mark + code + "m" + s + p.mark + "0m"
 }
 
 func (p paint) bold(s string) string   { return p.with("1", s) }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,14 +118,14 @@ func (a *app) printPrompts(role message.Role, subject string, heard *listener) e
 		return a.printJSON(map[string]any{"version": 1, "role": role, "subject": subject, "prompts": rows})
 	}
 	for _, row := range rows {
-		fmt.Fprintf(a.out, "# %s about %s\n", row.Prompt, subject)
-		fmt.Fprintf(a.out, "%-10s %8s %8s %8s %9s\n", "section", "bytes", "tokens", "budget", "left out")
+		say(a.out, "# %s about %s\n", row.Prompt, subject)
+		say(a.out, "%-10s %8s %8s %8s %9s\n", "section", "bytes", "tokens", "budget", "left out")
 		for _, s := range row.Sections {
-			fmt.Fprintf(a.out, "%-10s %8d %8d %8d %9d\n", s.Name, s.Bytes, s.Tokens, s.BudgetBytes, s.LeftOutBytes)
+			say(a.out, "%-10s %8d %8d %8d %9d\n", s.Name, s.Bytes, s.Tokens, s.BudgetBytes, s.LeftOutBytes)
 		}
-		fmt.Fprintf(a.out, "%-10s %8d %8d\n\n----- system\n%s\n\n----- user\n%s\n", "all", row.Bytes, row.Tokens, row.System, row.User)
+		say(a.out, "%-10s %8d %8d\n\n----- system\n%s\n\n----- user\n%s\n", "all", row.Bytes, row.Tokens, quoted(a.out, row.System), quoted(a.out, row.User))
 		for _, t := range row.Tools {
-			fmt.Fprintf(a.out, "\n----- tool %s\n%s\n%s\n", t.Name, t.Description, t.Input)
+			say(a.out, "\n----- tool %s\n%s\n%s\n", t.Name, quoted(a.out, t.Description), quoted(a.out, string(t.Input)))
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func (a *app) take(cfg config.Config, in message.UserInput, f choose.Finding) me
 }
 
 // note says something in one line that is not part of a command's output.
-func (a *app) note(text string) { fmt.Fprintln(a.err, "note: "+text) }
+func (a *app) note(text string) { sayLine(a.err, "note: "+text) }
 
 // checkModels refuses an assignment that can not work, before anything is
 // written: a validator weaker than the planner it checks, a second opinion by
@@ -162,11 +162,11 @@ func (a *app) checkPlaybook(root string, cfg config.Config, in message.UserInput
 // confirms asks the person at the terminal whether a playbook is meant although
 // it does not know every word. Only a clear yes is one.
 func (a *app) confirms(f playbook.Fit) bool {
-	fmt.Fprintf(a.out, "? The playbook %s does %q, and does not know these words: %s\n  Take it anyway? [y/N] ",
+	say(a.out, "? The playbook %s does %q, and does not know these words: %s\n  Take it anyway? [y/N] ",
 		f.Book.Name, f.Book.Describe, strings.Join(f.Unknown, ", "))
 	line, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil && line == "" {
-		fmt.Fprintln(a.out)
+		say(a.out, "\n")
 		return false
 	}
 	word := strings.ToLower(strings.TrimSpace(line))

@@ -139,7 +139,7 @@ func (a *app) showEnded(ctx context.Context, root string, cfg config.Config, goa
 		return false, err
 	}
 	if !a.asJSON {
-		fmt.Fprintf(a.out, "ended       %s at %s: nothing is left to do\n", g.ID, g.FinalRef.TS.Format(time.RFC3339))
+		say(a.out, "ended       %s at %s: nothing is left to do\n", g.ID, g.FinalRef.TS.Format(time.RFC3339))
 	}
 	s := newScreen(a)
 	for m, err := range b.Messages(g.InputRef.Seq) {
@@ -174,7 +174,7 @@ func (a *app) askPerson(ctx context.Context, root string, b *session, ending sup
 	answers := make([]string, len(g.Clarify.Questions))
 	lines := bufio.NewScanner(a.in)
 	for i, q := range g.Clarify.Questions {
-		fmt.Fprintf(a.out, "? %s\n> ", q)
+		say(a.out, "? %s\n> ", q)
 		if !lines.Scan() {
 			break
 		}
@@ -234,21 +234,21 @@ func (a *app) lastWords(g blackboard.Goal, ending supervisor.Ending, code int) e
 	var err error
 	switch {
 	case ending == supervisor.Finished && g.Final.Output != "":
-		_, err = fmt.Fprintf(a.out, "\n%s\n", strings.TrimRight(g.Final.Output, "\n"))
+		_, err = say(a.out, "\n%s\n", quoted(a.out, strings.TrimRight(g.Final.Output, "\n")))
 		if strings.Count(g.Final.Output, "\n") < 15 {
 			break
 		}
 		for _, m := range g.Final.NextMoves { // once more: the output pushed them off the screen
-			_, err = fmt.Fprintf(a.out, "try         %s\n", oneLine(m, 200))
+			_, err = say(a.out, "try         %s\n", oneLine(m, 200))
 		}
 	case ending == supervisor.Waiting:
 		what, next := waitsFor(g)
-		_, err = fmt.Fprintf(a.out, "waiting     %s\n            next: %s\n", what, next)
+		_, err = say(a.out, "waiting     %s\n            next: %s\n", what, next)
 	case ending == supervisor.Interrupted:
-		_, err = fmt.Fprintf(a.out, "interrupted %s stays open\n            next: orch run --continue %s\n", g.ID, g.ID)
+		_, err = say(a.out, "interrupted %s stays open\n            next: orch run --continue %s\n", g.ID, g.ID)
 	}
 	if err == nil && ending == supervisor.Finished {
-		_, err = fmt.Fprintf(a.out, "\nlook back   orch why %s\n            orch log --goal %s\n            .orch/state.yaml\n", g.ID, g.ID)
+		_, err = say(a.out, "\nlook back   orch why %s\n            orch log --goal %s\n            .orch/state.yaml\n", g.ID, g.ID)
 	}
 	return err
 }

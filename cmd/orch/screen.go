@@ -173,10 +173,11 @@ func (s *screen) showLater() error {
 func (s *screen) lines(lines []string) error {
 	s.wipe()
 	for _, l := range lines {
+		l = plain(s.out, l) // before it is measured
 		if s.tty {
 			l = strings.Join(wrap(l, s.width()), "\n")
 		}
-		if _, err := fmt.Fprintln(s.out, l); err != nil {
+		if _, err := say(s.out, "%s\n", block(l)); err != nil {
 			return err
 		}
 	}
@@ -237,7 +238,7 @@ func (s *screen) track(m message.Message) {
 
 func (s *screen) wipe() {
 	if s.drawn {
-		fmt.Fprint(s.out, "\r\x1b[2K")
+		fmt.Fprint(s.out, wiped(s.out))
 		s.drawn = false
 	}
 }
@@ -258,11 +259,8 @@ func (s *screen) draw() {
 		a := s.running[n]
 		parts = append(parts, fmt.Sprintf("%s %ds", a.text, int(time.Since(a.since).Seconds())))
 	}
-	line := []rune(frames[s.frame%len(frames)] + " " + strings.Join(parts, "  │  "))
-	if width := s.width(); len(line) >= width {
-		line = append(line[:max(width-2, 0)], '…')
-	}
-	fmt.Fprint(s.out, string(line))
+	line := frames[s.frame%len(frames)] + " " + plain(s.out, strings.Join(parts, "  │  "))
+	say(s.out, "%s", cutTo(line, s.width()-1))
 	s.drawn = true
 }
 

@@ -103,7 +103,7 @@ func (a *app) printSprint(r sprintReport, now time.Time) error {
 		lines = append(lines, d.head("looked back", r.Retrospective))
 	}
 	for _, l := range lines {
-		if _, err := fmt.Fprintln(a.out, l); err != nil {
+		if _, err := sayLine(a.out, l); err != nil {
 			return err
 		}
 	}

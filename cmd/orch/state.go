@@ -147,7 +147,7 @@ func newReplay(a *app) *cobra.Command {
 			if a.asJSON {
 				err = a.printJSON(map[string]any{"version": 1, "replay": r, "view": viewOK})
 			} else {
-				_, err = fmt.Fprintf(a.out, "replayed %s in %s: %s, %s and the state compared, %s\nview: %s\n", count(int(r.Messages), "message"),
+				_, err = say(a.out, "replayed %s in %s: %s, %s and the state compared, %s\nview: %s\n", count(int(r.Messages), "message"),
 					r.Took.Round(time.Millisecond), count(r.Records, "record"), count(r.Checkpoints, "checkpoint"), count(len(r.Differences), "difference"), viewOK)
 			}
 			if err == nil && (len(r.Differences) > 0 || viewOK == viewDiffers) {
@@ -227,7 +227,7 @@ log still has a head that was noted elsewhere, as in an audit report.`,
 			if a.asJSON {
 				err = a.printJSON(map[string]any{"version": 1, "verify": r})
 			} else {
-				_, err = fmt.Fprintf(a.out, "chain intact: %s; every message follows; %s as named, %d missing\n",
+				_, err = say(a.out, "chain intact: %s; every message follows; %s as named, %d missing\n",
 					count(int(r.Messages), "message"), count(r.Blobs, "file"), len(r.Missing))
 			}
 			if err == nil && len(r.Missing) > 0 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -123,15 +122,15 @@ func stepOf(st *blackboard.State, act blackboard.Activation) (stepRow, bool) {
 }
 
 func (a *app) printStatus(s statusReport) error {
-	fmt.Fprintf(a.out, "%s  seq %d  head %s\n", s.Root, s.Seq, short(s.Hash))
+	say(a.out, "%s  seq %d  head %s\n", s.Root, s.Seq, short(s.Hash))
 	if s.Brakes.Paused != nil {
-		fmt.Fprintf(a.out, "paused: %s — orch resume\n", s.Brakes.Reason)
+		say(a.out, "paused: %s — orch resume\n", s.Brakes.Reason)
 	}
 	if s.Brakes.Checkpoint != nil {
-		fmt.Fprintf(a.out, "checkpoint: %s — orch resume\n", s.Brakes.Reason)
+		say(a.out, "checkpoint: %s — orch resume\n", s.Brakes.Reason)
 	}
 	if len(s.Goals) == 0 {
-		fmt.Fprintln(a.out, "no open goal")
+		sayLine(a.out, "no open goal")
 		if s.GivenUp != nil {
 			if err := a.printGoalRows([]goalRow{*s.GivenUp}); err != nil {
 				return err
@@ -141,27 +140,27 @@ func (a *app) printStatus(s statusReport) error {
 		return err
 	}
 	if s.Sprint != nil {
-		fmt.Fprintf(a.out, "sprint   %s, %s%s — orch goals sprint show\n", s.Sprint.doneOf(), s.Sprint.stretchOf(), untilText(s.Sprint.Deadline))
+		say(a.out, "sprint   %s, %s%s — orch goals sprint show\n", s.Sprint.doneOf(), s.Sprint.stretchOf(), untilText(s.Sprint.Deadline))
 	}
 	for _, r := range s.Steps {
-		fmt.Fprintf(a.out, "running  %-20s pid %-7d %s ago\n", r.Agent, r.PID, time.Since(r.Since).Round(time.Second))
+		say(a.out, "running  %-20s pid %-7d %s ago\n", r.Agent, r.PID, time.Since(r.Since).Round(time.Second))
 	}
 	for _, r := range s.Lost {
-		fmt.Fprintf(a.out, "lost     %-20s its process is gone; `orch run --continue` takes over\n", r.Agent)
+		say(a.out, "lost     %-20s its process is gone; `orch run --continue` takes over\n", r.Agent)
 	}
 	for _, account := range slices.Sorted(maps.Keys(s.Paused)) {
-		fmt.Fprintf(a.out, "used up  %s until %s; the run goes on by itself then\n", account, s.Paused[account].Local().Format("2006-01-02 15:04:05"))
+		say(a.out, "used up  %s until %s; the run goes on by itself then\n", account, s.Paused[account].Local().Format("2006-01-02 15:04:05"))
 	}
 	total := 0
 	for _, st := range append(append([]blackboard.Status{}, openStatuses...), endedStatuses...) {
 		if n := s.Tasks[st]; n > 0 {
-			fmt.Fprintf(a.out, "%-18s %d\n", st, n)
+			say(a.out, "%-18s %d\n", st, n)
 			total += n
 		}
 	}
-	fmt.Fprintf(a.out, "%s\n", count(total, "task"))
+	say(a.out, "%s\n", count(total, "task"))
 	if s.Approvals > 0 {
-		fmt.Fprintf(a.out, "%s wait for a yes or no — orch allow\n", count(s.Approvals, "permission"))
+		say(a.out, "%s wait for a yes or no — orch allow\n", count(s.Approvals, "permission"))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -140,6 +139,6 @@ func (a *app) pickWith(ctx context.Context, st *supervisor.Starter, cfg config.C
 	if open > 0 {
 		return supervisor.Claim{}, &exitError{code: exitAgain}
 	}
-	fmt.Fprintln(a.err, "idle: no goal is open")
+	sayLine(a.err, "idle: no goal is open")
 	return supervisor.Claim{}, &exitError{code: exitOK}
 }

@@ -201,7 +201,7 @@ func (m *stepMaker) fill(think thoughts) error {
 		Lease:       func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
 		Settings:    step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
 		Clock:       clock, IDs: journal.UUIDs{}, Random: rand.Reader, Redact: checks.Redact, Config: m.cfg,
-		Log: func(format string, args ...any) { fmt.Fprintf(m.err, format+"\n", args...) },
+		Log: func(format string, args ...any) { say(m.err, format+"\n", args...) },
 	}
 	if m.whole != nil {
 		checks.Process = m.apart

@@ -185,6 +185,6 @@ func (a *app) report(v any, format string, args ...any) error {
 	if a.asJSON {
 		return a.printJSON(v)
 	}
-	_, err := fmt.Fprintf(a.out, format+"\n", args...)
+	_, err := say(a.out, format+"\n", args...)
 	return err
 }

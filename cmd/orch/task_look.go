@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +83,7 @@ func (a *app) listTasks(ctx context.Context, goal message.GoalID, status string,
 		return a.printJSON(map[string]any{"version": 1, "tasks": rows})
 	}
 	for _, r := range rows {
-		fmt.Fprintf(a.out, "%-36s %-16s %4d  %-14s %s\n", r.ID, r.Status, r.Priority, r.Agent, oneLine(r.Intent, 80))
+		say(a.out, "%-36s %-16s %4d  %-14s %s\n", r.ID, r.Status, r.Priority, r.Agent, oneLine(r.Intent, 80))
 	}
 	return nil
 }
@@ -123,10 +122,10 @@ func resolveTask(st *blackboard.State, name string) (blackboard.Task, error) {
 
 func (a *app) printTask(t blackboard.Task) error {
 	d := newDisplay(painting(a.out))
-	fmt.Fprintf(a.out, "%s  %s\n  intent    %s\n", t.ID, t.Status, t.Intent)
+	say(a.out, "%s  %s\n  intent    %s\n", t.ID, t.Status, t.Intent)
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(a.out, "  %-9s %s\n", name, text)
+			say(a.out, "  %-9s %s\n", name, text)
 		}
 	}
 	line("goal", string(t.Goal))
@@ -148,9 +147,9 @@ func (a *app) printTask(t blackboard.Task) error {
 		verdicts = t.Outcome.CriteriaVerdicts
 	}
 	for _, l := range d.verdicts(verdicts) {
-		fmt.Fprintln(a.out, l)
+		sayLine(a.out, l)
 	}
-	_, err := fmt.Fprintf(a.out, "  next      orch why %s\n", short(string(t.ID)))
+	_, err := say(a.out, "  next      orch why %s\n", short(string(t.ID)))
 	return err
 }
 

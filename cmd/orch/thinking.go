@@ -35,7 +35,7 @@ type thoughts struct {
 // meter counts what models take, and stops what runs under ctx's cancel.
 func (a *app) meter(cfg config.Config, stop context.CancelCauseFunc) *choose.Meter {
 	return &choose.Meter{Config: cfg, Now: time.Now, Stop: stop,
-		Log: func(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }}
+		Log: func(format string, args ...any) { say(a.err, format+"\n", args...) }}
 }
 
 // stepMeter is the meter of a step: it knows which accounts are paused and what

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -104,10 +103,10 @@ func (a *app) trust(ctx context.Context, list bool) error {
 		if f.Link != "" {
 			line += " -> " + f.Link
 		}
-		fmt.Fprintln(a.out, line)
+		sayLine(a.out, line)
 	}
 	if len(files) == 0 {
-		fmt.Fprintln(a.out, "nothing here came with the repository")
+		sayLine(a.out, "nothing here came with the repository")
 	}
 	return nil
 }

@@ -53,12 +53,12 @@ func (a *app) why(ctx context.Context, name string) error {
 	d := newDisplay(painting(a.out))
 	d.figures = true
 	for _, m := range chain {
-		fmt.Fprintf(a.out, "%6d %-16s %s\n", m.Seq, m.Type(), m.TS.Format("15:04:05.000"))
+		say(a.out, "%6d %-16s %s\n", m.Seq, m.Type(), m.TS.Format("15:04:05.000"))
 		for _, l := range d.lines(m) {
-			fmt.Fprintf(a.out, "       %s\n", l)
+			say(a.out, "       %s\n", l)
 		}
 		for _, l := range reasons(m) {
-			fmt.Fprintf(a.out, "                   %s\n", l)
+			say(a.out, "                   %s\n", l)
 		}
 	}
 	return nil

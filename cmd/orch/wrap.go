@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/text/width"
+)
 
 // wrapIndent is how far the rest of a wrapped line stands under its head.
 const wrapIndent = 14
@@ -9,14 +13,14 @@ const wrapIndent = 14
 // Colour codes take no room. A word that does not fit is left as it is: the
 // terminal breaks it.
 func wrap(line string, width int) []string {
-	if width <= 2*wrapIndent || visible(line) <= width {
+	if width <= 2*wrapIndent || widthOf(line) <= width {
 		return []string{line}
 	}
 	lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	var out []string
 	now, used := lead, len(lead)
 	for i, word := range strings.Split(line[len(lead):], " ") {
-		n := visible(word)
+		n := widthOf(word)
 		switch {
 		case i == 0:
 			now, used = now+word, used+n
@@ -30,8 +34,8 @@ func wrap(line string, width int) []string {
 	return append(out, now)
 }
 
-// visible counts the characters of a text that a person sees.
-func visible(s string) int {
+// widthOf counts the columns of a terminal that a text takes.
+func widthOf(s string) int {
 	n, inside := 0, false
 	for _, r := range s {
 		switch {
@@ -40,8 +44,32 @@ func visible(s string) int {
 		case inside:
 			inside = r != 'm'
 		default:
-			n++
+			n += widthOfRune(r)
 		}
 	}
 	return n
+}
+
+// widthOfRune is how wide a character is shown. Those that take no room count as
+// one: a line may be shorter than the terminal, but not longer.
+func widthOfRune(r rune) int {
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// cutTo is as much of a text as fits into so many columns.
+func cutTo(s string, most int) string {
+	if widthOf(s) <= most {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		if used += widthOfRune(r); used > most-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }

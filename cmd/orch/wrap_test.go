@@ -25,7 +25,7 @@ func TestWrapLosesNoWordAndKeepsTheWidth(t *testing.T) {
 		line := strings.Repeat(" ", rapid.IntRange(0, 12).Draw(t, "lead")) + strings.Join(words, " ")
 		parts := wrap(line, width)
 		for _, p := range parts {
-			if visible(p) > width {
+			if widthOf(p) > width {
 				t.Fatalf("%q is wider than %d", p, width)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"orch/blackboard/visible"
 	"orch/roles/auditor"
 )
 
@@ -33,7 +34,7 @@ func plain(s string, maxRunes int) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs):
+		case r == utf8.RuneError || visible.Hidden(r, 0) || unicode.In(r, unicode.Cf, unicode.Co):
 			b.WriteRune('�')
 		default:
 			b.WriteRune(r)
