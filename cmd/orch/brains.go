@@ -10,6 +10,7 @@ import (
 	"orch/blackboard/message"
 	"orch/prompts"
 	"orch/roles/ggs"
+	"orch/roles/loop"
 	"orch/roles/run/config"
 	"orch/roles/think"
 	"orch/roles/think/choose"
@@ -67,9 +68,12 @@ func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in m
 		spec.Intent = in.Text // it would ask first
 	}
 	input := think.PlanInput{Goal: "dry_run", Spec: spec, Playbook: in.Playbook, Workspace: root, Strict: in.Strict}
-	if input.Constraint, err = a.remembered(ctx, cfg, plans.planner, input); err != nil {
+	answer, err := a.remembered(ctx, cfg, plans.planner, input)
+	if err != nil {
 		return spec, plan, m, err
 	}
+	input.Constraint = loop.ConstraintsOf(blackboard.Goal{Calibration: blackboard.Calibration{Answer: answer}})
+	input.Facts, input.Lessons = loop.Lessons(answer)
 	plan, err = plans.planner.Plan(ctx, input)
 	return spec, plan, m, err
 }

@@ -40,6 +40,9 @@ consolidate (a pair that has earned it becomes a rule) and forget.`,
 					return usagef("--phase "+strings.Join(message.DreamPhases(), ", "), "there is no phase %q", p)
 				}
 			}
+			if err := a.remembers(); err != nil {
+				return err
+			}
 			r, err := a.dreamNow(c.Context(), phases, asOf)
 			if err != nil {
 				return err

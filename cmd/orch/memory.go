@@ -23,9 +23,26 @@ resident has the memory, and while none has. docs/memory.md says what the
 numbers mean.`,
 		Example: "  orch memory why \"make the tests pass\"\n  orch memory add \"always use yarn\"",
 	}
+	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.remembers() }
 	c.AddCommand(newMemoryLs(a), newMemoryShow(a), newMemoryQuery(a), newMemoryWhy(a), newMemoryAdd(a), newMemoryForget(a),
 		newMemoryRebuild(a), newMemoryExport(a), newMemoryServe(a))
 	return c
+}
+
+// remembers refuses where the configuration says that there is no memory.
+func (a *app) remembers() error {
+	root, err := a.root()
+	if err != nil {
+		return err
+	}
+	if cfg, err := a.config(root); err != nil || !cfg.Memory.Off {
+		return err
+	}
+	return memoryOff()
+}
+
+func memoryOff() error {
+	return usagef("take \"memory: off\" out of .orch/config.yaml", "the memory is off: nothing is learned, told or kept")
 }
 
 // asOfFlag lets a command look at the memory as it will be at another time.
@@ -213,7 +230,7 @@ space such as intent:make_the_tests, or SPACE=ENTITY as it is filed.`,
 		var pairs []memory.Pair
 		for _, arg := range args {
 			filed := []string{arg}
-			if space, entity, ok := strings.Cut(arg, "="); ok && !strings.Contains(arg, " on ") {
+			if space, entity, ok := strings.Cut(arg, "="); ok && !strings.Contains(arg, " on ") && !strings.HasPrefix(arg, "fact:") {
 				filed = []string{space, entity}
 			}
 			p, err := parsePair(filed)
@@ -227,6 +244,9 @@ space such as intent:make_the_tests, or SPACE=ENTITY as it is filed.`,
 	return c
 }
 
+// factBytes bounds a fact: each planner is told each in full.
+const factBytes = 4 << 10
+
 func newMemoryAdd(a *app) *cobra.Command {
 	var tags []string
 	c := &cobra.Command{
@@ -236,6 +256,9 @@ func newMemoryAdd(a *app) *cobra.Command {
 			text := strings.TrimSpace(args[0])
 			if text == "" {
 				return usagef("orch memory add \"always use yarn\"", "the fact is empty")
+			}
+			if len(text) > factBytes {
+				return usagef("say it in a sentence or two, or write it into .orch/values.md", "the fact has %d bytes, allowed: %d, because every plan is told all of it", len(text), factBytes)
 			}
 			b, err := a.open(person())
 			if err != nil {

@@ -117,12 +117,12 @@ func parsePair(args []string) (memory.Pair, error) {
 	text := strings.Join(args, " ")
 	approach, target, ok := strings.Cut(text, " on ")
 	switch {
-	case ok:
-		return memory.Pair{Space: "tool:" + approach, Entity: "path:" + target}, nil
 	case len(args) == 2:
 		return memory.Pair{Space: args[0], Entity: args[1]}, nil
 	case strings.HasPrefix(text, "intent:"), strings.HasPrefix(text, "fact:"):
 		return memory.Pair{Space: text, Entity: localEntity}, nil
+	case ok:
+		return memory.Pair{Space: "tool:" + approach, Entity: "path:" + target}, nil
 	}
 	return memory.Pair{}, usagef("orch memory query \"rerun on go test ./...\", or orch memory query intent:make_the_tests", "%q is no pair", text)
 }

@@ -146,6 +146,10 @@ func (a *app) printWhy(known, silent []knownPair, rules []message.SOPRecord, now
 		return err
 	}
 	for _, r := range rules {
+		if loop.IsFact(r.Space, r.Category) {
+			say(a.out, "fact     %s  %s\n", short(r.ID), under(19, r.Lesson)) // as it is told: in full
+			continue
+		}
 		say(a.out, "rule     %s  %s: %s\n", short(r.ID), r.Category, oneLine(r.Lesson, 140))
 	}
 	if len(silent) == 0 {
@@ -186,26 +190,30 @@ func (a *app) queryFor(ctx context.Context, intent, book string) (message.Memory
 	return q, a.askedBefore(ctx, &q)
 }
 
-// remembered is what the memory would make of a plan, without writing anything.
-func (a *app) remembered(ctx context.Context, cfg config.Config, mind think.Planner, in think.PlanInput) (think.Constraints, error) {
+// remembered is what the memory would tell a planner, without writing anything;
+// nil if there is none.
+func (a *app) remembered(ctx context.Context, cfg config.Config, mind think.Planner, in think.PlanInput) (*message.MemoryAnswer, error) {
+	if cfg.Memory.Off {
+		return nil, nil
+	}
 	b, err := a.read()
 	if errors.Is(err, blackboard.ErrNoBoard) {
-		return think.Constraints{}, nil
+		return nil, nil
 	}
 	if err != nil {
-		return think.Constraints{}, err
+		return nil, err
 	}
 	defer b.Close()
 	q := message.MemoryQuery{Space: loop.IntentSpace(in.Spec.Intent), Entity: loop.LocalEntity, Tags: in.Spec.Tags}
 	if q.Candidates, err = mind.Candidates(ctx, in); err != nil {
-		return think.Constraints{}, err
+		return nil, err
 	}
 	var answer message.MemoryAnswer
 	err = lookAtCopy(ctx, b, memoryOptions(cfg, time.Now), func(s *memory.Store) (err error) {
 		answer, err = s.Answer(q)
 		return err
 	})
-	return loop.ConstraintsOf(blackboard.Goal{Calibration: blackboard.Calibration{Answer: &answer}}), err
+	return &answer, err
 }
 
 // askedBefore adds the candidates of the latest question about the same intent.

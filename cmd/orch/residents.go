@@ -80,7 +80,7 @@ var theController = blackboard.Identity{Agent: "ggs-1", Speaks: []message.Role{m
 // controllerOf decides as the configuration and each goal say, and asks no model.
 func controllerOf(b ggs.Board, cfg config.Config) *ggs.Resident {
 	return &ggs.Resident{
-		Board: b, NewID: uuid.NewString, Now: time.Now,
+		Board: b, NewID: uuid.NewString, Now: time.Now, NoMemory: cfg.Memory.Off,
 		Setup: func(g blackboard.Goal) (string, ggs.Params, error) {
 			p, err := paramsOf(cfg, g.Input)
 			policy := cfg.Controller.Policy

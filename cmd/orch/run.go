@@ -16,6 +16,7 @@ import (
 	"orch/roles/act/tool/gate"
 	"orch/roles/loop"
 	"orch/roles/run/config"
+	"orch/roles/think/playbook"
 )
 
 // runFlags are what a person may say about one run.
@@ -88,6 +89,9 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 				return err
 			}
 		}
+	}
+	if cfg.Memory.Off && in.Playbook == "" && playbook.Declares(in.Text) {
+		return memoryOff()
 	}
 	if f.dryRun {
 		return a.dryRun(ctx, root, cfg, in)

@@ -114,10 +114,9 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Config: cfg, Goal: goal,
 		Spawner: &supervisor.Processes{Executable: exe, Root: root, Board: s.Board, Limits: cfg.Limits, Env: os.Environ(), Flags: flags, Tells: tells,
 			Keeps: func(c supervisor.Claim) []string { return a.keeps(s.Board, cfg, c) }},
-		Residents: []supervisor.Resident{resident("ggs", message.GGS, "ggs", "--attached"),
-			resident("memory", message.Memory, "memory", "serve", "--attached"), resident("auditor", message.Auditor, "auditor", "--attached")},
-		Brakes: supervisor.BrakeFiles{Dir: s.Dir()},
-		Hooks:  a.hooks(s.Board, cfg), Trusted: guard.Check,
+		Residents: []supervisor.Resident{resident("ggs", message.GGS, "ggs", "--attached"), resident("auditor", message.Auditor, "auditor", "--attached")},
+		Brakes:    supervisor.BrakeFiles{Dir: s.Dir()},
+		Hooks:     a.hooks(s.Board, cfg), Trusted: guard.Check,
 		Warn: a.warn,
 		Tend: func(ctx context.Context) time.Time {
 			return s.tend(ctx, s.keeper.Offer).Again
@@ -125,6 +124,9 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 		Random: rand.Float64,
 		Catch:  a.catch,
 		Trips:  a.trips(root),
+	}
+	if !cfg.Memory.Off {
+		sv.Residents = append(sv.Residents, resident("memory", message.Memory, "memory", "serve", "--attached"))
 	}
 	return sv, a.withCode(s, sv, cfg, resident)
 }

@@ -31,6 +31,8 @@ type Resident struct {
 	Board Board
 	NewID func() string    // of Megrams
 	Now   func() time.Time // dates Megrams
+	// NoMemory leaves out all that is for the memory: nothing is learned.
+	NoMemory bool
 	// Setup says which policy decides for a goal, with which numbers.
 	Setup func(blackboard.Goal) (policy string, p Params, err error)
 	// Moves asks a model what a person could do after a goal was given up; nil,
@@ -104,7 +106,7 @@ func (r *Resident) Answer(ctx context.Context, id message.GoalID) error {
 		return r.commit(ctx, g, q, giveUp(policy, g))
 	}
 	if q.fact {
-		return r.commit(ctx, g, q, remember(policy, g, r.Now(), r.NewID))
+		return r.commit(ctx, g, q, remember(policy, g, r.Now(), r.NewID, r.NoMemory))
 	}
 	d, err := Decide(policy, p, historyOf(g), r.Now(), r.NewID)
 	if err != nil {
@@ -112,6 +114,9 @@ func (r *Resident) Answer(ctx context.Context, id message.GoalID) error {
 	}
 	if d.Final != nil && d.Final.Directive == message.Abandon && r.Moves != nil {
 		r.advise(ctx, g, d.Final)
+	}
+	if r.NoMemory {
+		d.Megrams, d.Feedback = nil, nil
 	}
 	return r.commit(ctx, g, q, d)
 }

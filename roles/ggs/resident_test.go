@@ -360,7 +360,7 @@ func TestResidentAcceptsAFactToRemember(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f, ok := m.Body.(message.Megram); ok && (f.Level != "C" || f.K != 0 || f.Content.Lesson != "make the tests pass" || f.Space != "fact:make_the_tests_pass") {
+		if f, ok := m.Body.(message.Megram); ok && (f.Level != "C" || f.K != 0 || f.Content.Lesson != "make the tests pass" || f.Space != "fact:make the tests pass") {
 			t.Errorf("megram %+v", f)
 		}
 	}

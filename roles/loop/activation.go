@@ -55,6 +55,7 @@ type Policy struct {
 
 	MemoryResident bool  // a memory resident is there to answer
 	MemoryWaitMS   int64 // how long its answer is waited for
+	MemoryOff      bool  // nobody is to answer
 	Terminal       bool  // somebody is there to answer questions
 	Boot           string
 	Goal           message.GoalID // whose activations are started here; empty for those of all
@@ -69,7 +70,7 @@ func PolicyOf(c config.Config) Policy {
 	return Policy{
 		CrashLimit: c.Limits.Crashes, KillLimit: c.Limits.Kills,
 		LeaseMS: c.Limits.LeaseMS, AgainMS: 2_000, BackoffMS: 5_000, BackoffMaxMS: 5 * 60_000,
-		MemoryWaitMS: c.Limits.MemoryWaitMS, Caps: CapsOf(c.Budget),
+		MemoryWaitMS: c.Limits.MemoryWaitMS, MemoryOff: c.Memory.Off, Caps: CapsOf(c.Budget),
 		Code: Code{
 			Coders: cmp.Or(c.Code.Coders, c.Limits.Jobs), Reviewers: cmp.Or(c.Code.Reviewers, c.Limits.Jobs),
 			MaxIterations: c.Code.MaxIterations, ReviewCycles: c.Code.ReviewCycles, PlanReview: c.Code.PlanReview,

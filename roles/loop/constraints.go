@@ -107,16 +107,20 @@ func memoryConstraints(a *message.MemoryAnswer) think.Constraints {
 	return c
 }
 
-// Lessons are the memory's standing rules in words, for a planner that can read them.
-func Lessons(a *message.MemoryAnswer) []string {
+// Lessons are the memory's standing rules in words, for a planner that can read
+// them: what a person declared, and what was learned.
+func Lessons(a *message.MemoryAnswer) (facts, lessons []string) {
 	if a == nil {
-		return nil
+		return nil, nil
 	}
-	var lessons []string
 	for _, sop := range a.SOPs {
-		lessons = append(lessons, sop.Lesson)
+		if IsFact(sop.Space, sop.Category) {
+			facts = append(facts, sop.Lesson)
+		} else {
+			lessons = append(lessons, sop.Lesson)
+		}
 	}
-	return lessons
+	return facts, lessons
 }
 
 // directiveBans are what a directive blocks: under like-for-like slot by slot,

@@ -272,6 +272,8 @@ func (h *keeper) silentMemory(g blackboard.Goal) {
 	}
 	waitedMS := max(0, h.now.Sub(c.Asked.TS).Milliseconds())
 	switch {
+	case h.p.MemoryOff:
+		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: "the memory is off"})
 	case !h.p.MemoryResident:
 		h.say(g.ID, string(g.ID), c.Asked.ID, message.MemoryTimeout{WaitedMS: waitedMS, Reason: "no memory resident is there"})
 	case waitedMS >= h.p.MemoryWaitMS:

@@ -56,12 +56,21 @@ func TestSlug(t *testing.T) {
 }
 
 func TestFactSpace(t *testing.T) {
-	if got := FactSpace("  Always use\tYARN: never npm "); got != "fact:always_use_yarn:_never_npm" {
+	if got := FactSpace("  Always use YARN: never npm\n"); got != "fact:Always use YARN: never npm" {
 		t.Errorf("got %q", got)
+	}
+	spaces := map[string]string{}
+	for _, fact := range []string{
+		"use GO_FLAGS", "use go_flags", "use go flags", "use go  flags", "use go-flags", "use go flags.", "use go flags!", "use\ngo flags", "use gо flags",
+	} {
+		if other, taken := spaces[FactSpace(fact)]; taken {
+			t.Errorf("%q and %q share a space", fact, other)
+		}
+		spaces[FactSpace(fact)] = fact
 	}
 	long := strings.Repeat("wörter ", 40)
 	a, b := FactSpace(long+"a"), FactSpace(long+"b")
-	if a == b || len(a) > len("fact:")+factSpaceBytes+20 || !utf8.ValidString(a) {
+	if a == b || len(a) > len("fact:")+factSpaceBytes+36 || !utf8.ValidString(a) {
 		t.Errorf("long facts: %q and %q", a, b)
 	}
 	if FactSpace("immer Garn") == FactSpace("总是用纱线") || FactSpace("总是用纱线") == FactSpace("总是用棉线") {

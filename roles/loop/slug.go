@@ -33,15 +33,24 @@ func IntentSpace(intent string) string {
 // factSpaceBytes bounds the words of a fact in the name of its space.
 const factSpaceBytes = 80
 
-// FactSpace is the memory space of a fact that a person declares: all of its
-// words, so that the same words again are the same fact and others are not.
+// factPrefix begins the memory space of a fact.
+const factPrefix = "fact:"
+
+// FactSpace is the memory space of a fact that a person declares: its text as
+// it is, so that no two different facts share one. Only what stands around the
+// text does not count.
 func FactSpace(text string) string {
-	name := strings.Join(strings.Fields(strings.ToLower(text)), "_")
+	name := strings.TrimSpace(text)
 	if len(name) > factSpaceBytes {
 		sum := sha256.Sum256([]byte(name))
-		name = strings.ToValidUTF8(name[:factSpaceBytes], "") + "-" + hex.EncodeToString(sum[:8])
+		name = strings.ToValidUTF8(name[:factSpaceBytes], "") + "-" + hex.EncodeToString(sum[:16])
 	}
-	return "fact:" + name
+	return factPrefix + name
+}
+
+// IsFact tells whether a rule of the memory is a fact that a person declared.
+func IsFact(space, category string) bool {
+	return category == "fact" && strings.HasPrefix(space, factPrefix)
 }
 
 // Slug joins the first words of a text, in lower case, by underscores.

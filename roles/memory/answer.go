@@ -8,6 +8,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"orch/blackboard/message"
+	"orch/roles/loop"
 )
 
 // Prefixes of spaces and entities.
@@ -37,8 +38,8 @@ func (p Pair) message() message.Pair {
 }
 
 // Answer is what is known about an intent and its candidates: the potentials of
-// every pair that anything is known about, the intent's first, and at most ten
-// rules: those of the candidates, those of the intent, what a person declared,
+// every pair that anything is known about, the intent's first; all that a person
+// declared; and at most ten rules: those of the candidates, those of the intent,
 // and those under the tags, in this order.
 func (s *Store) Answer(q message.MemoryQuery) (message.MemoryAnswer, error) {
 	snap, err := s.snapshot()
@@ -84,26 +85,36 @@ func (s *Store) answerRules(db view, a *message.MemoryAnswer, rules []row, tags 
 	if err != nil {
 		return err
 	}
-	if a.SOPs, err = s.records(db, append(rules, facts...)); err != nil {
+	learned, err := s.records(db, rules)
+	if err != nil {
 		return err
 	}
+	a.SOPs = append(facts, learned...)
+	most := len(facts) + maxAnswers
 	known := map[string]bool{}
 	for _, r := range a.SOPs {
 		known[r.ID] = true
 	}
-	tagged, err := s.byTags(db, tags, ruleClass)
+	tagged, err := s.tagged(db, tags, ruleClass)
 	if err != nil {
 		return err
 	}
-	for _, e := range tagged {
-		if known[e.Megram.ID] || len(a.SOPs) >= maxAnswers {
+	for _, id := range tagged {
+		if known[id] || len(a.SOPs) >= most {
 			continue
+		}
+		e, err := s.entry(db, id)
+		if err != nil {
+			return err
+		}
+		if loop.IsFact(e.Megram.Space, e.Megram.Content.Category) {
+			continue // the same words were said again since
 		}
 		_, holds, err := s.looked(db, e.Pair(), s.o.Now())
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(holds, func(r row) bool { return r.id == e.Megram.ID }) {
+		if slices.ContainsFunc(holds, func(r row) bool { return r.id == id }) {
 			a.SOPs = append(a.SOPs, sop(e.Megram))
 		}
 	}
@@ -113,13 +124,15 @@ func (s *Store) answerRules(db view, a *message.MemoryAnswer, rules []row, tags 
 	return nil
 }
 
-// facts are what people declared and still holds, newest first; the same words
-// said again count once.
-func (s *Store) facts(db view) ([]row, error) {
+// facts are what people declared, newest first; the same text said again counts
+// once. What tells two apart is the text itself, not the space, which earlier
+// versions made alike for texts that are not.
+func (s *Store) facts(db view) ([]message.SOPRecord, error) {
 	begin := append([]byte(pairKeys+":"), appendEscaped(nil, factSpace)...)
 	it := db.NewIterator(util.BytesPrefix(begin), nil)
 	defer it.Release()
 	newest := map[string]row{}
+	said := map[string]message.SOPRecord{}
 	for it.Next() {
 		names, err := parts(it.Key())
 		if err != nil || len(names) != 3 {
@@ -129,9 +142,25 @@ func (s *Store) facts(db view) ([]row, error) {
 		if err != nil {
 			return nil, s.wrong("%v", err)
 		}
-		if r.timeless() && r.seq >= newest[names[0]].seq {
-			newest[names[0]] = row{names[2], r}
+		if !r.timeless() || r.rule {
+			continue
+		}
+		m, _, err := s.find(db, names[2])
+		if err != nil {
+			return nil, err
+		}
+		text := strings.TrimSpace(m.Content.Lesson)
+		if r.seq >= newest[text].seq {
+			newest[text], said[text] = row{names[2], r}, sop(m)
 		}
 	}
-	return slices.SortedFunc(maps.Values(newest), newestFirst), s.damage("read the facts", it.Error())
+	if err := it.Error(); err != nil {
+		return nil, s.damage("read the facts", err)
+	}
+	order := slices.SortedFunc(maps.Keys(newest), func(a, b string) int { return newestFirst(newest[a], newest[b]) })
+	var list []message.SOPRecord
+	for _, text := range order {
+		list = append(list, said[text])
+	}
+	return list, nil
 }

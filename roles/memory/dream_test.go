@@ -131,15 +131,20 @@ func TestFeedbackBankruptsARule(t *testing.T) {
 	}
 }
 
-// A person's word takes two words against it.
-func TestAFactOutlivesOneWordAgainstIt(t *testing.T) {
+// A person's word stands against any number of words against it.
+func TestAFactOutlivesAllWordsAgainstIt(t *testing.T) {
 	w := newWorld(t)
 	fact := w.say(message.Human, message.MemoryFact{Text: "use yarn"})
-	for want := range 2 {
+	for range 5 {
 		w.say(message.Planner, message.NegativeFeedback{RuleID: string(fact.ID), Content: "no"})
-		if did := w.dream(Bankrupt); did.Demoted != want {
-			t.Errorf("after %d words: %+v", want+1, did)
-		}
+	}
+	if did := w.dream(); did.Demoted+did.Deleted != 0 {
+		t.Errorf("did %+v", did)
+	}
+	a, err := w.s.Answer(message.MemoryQuery{Space: intent.Space, Entity: intent.Entity})
+	w.must(err)
+	if len(a.SOPs) != 1 || a.SOPs[0].Lesson != "use yarn" {
+		t.Errorf("told %+v", a.SOPs)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/syndtr/goleveldb/leveldb"
@@ -57,6 +58,10 @@ func dissonanceID(newer, older string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(newer+"\x00"+older)).String()
 }
 
+// declared tells whether a pair is a fact that a person declared: its text
+// stands as it is, and no rule is made of what is said about it.
+func declared(p Pair) bool { return strings.HasPrefix(p.Space, factSpace) }
+
 // create says a Megram and puts it into the report.
 func (d *dreamer) create(ctx context.Context, m message.Megram) error {
 	d.s.o.hook(d.report.Phase + ": megram")
@@ -70,8 +75,11 @@ func (d *dreamer) create(ctx context.Context, m message.Megram) error {
 
 // bankrupt takes its timelessness from a rule that the pair as a whole now
 // speaks against. For a rule that speaks against something that is a decision
-// above zero.
+// above zero. What a person declared stays until the person takes it back.
 func (d *dreamer) bankrupt(ctx context.Context, t tally) error {
+	if declared(t.pair) {
+		return nil
+	}
 	for _, r := range t.rules {
 		if sign(r.sigma)*round(t.decision) >= 0 {
 			continue
@@ -86,7 +94,7 @@ func (d *dreamer) bankrupt(ctx context.Context, t tally) error {
 // consolidate makes a rule of a pair about which enough was learned since its
 // last rule. The Megram is the commit: applying it retires its sources.
 func (d *dreamer) consolidate(ctx context.Context, t tally) error {
-	if !d.s.o.Params.promotes(t.freshAttention, t.freshDecision) {
+	if declared(t.pair) || !d.s.o.Params.promotes(t.freshAttention, t.freshDecision) {
 		return nil
 	}
 	e, ids, err := d.evidence(t)

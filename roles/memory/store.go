@@ -53,7 +53,7 @@ type Store struct {
 }
 
 const (
-	formatVersion = "1"
+	formatVersion = "2" // 1 filed facts that differ in case only as one
 	lockSuffix    = ".lock"
 
 	defaultBufferBytes = 8 << 20

@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"orch/blackboard/message"
@@ -109,7 +111,7 @@ func TestOneProcessAtATime(t *testing.T) {
 func TestAPersonsFactIsARuleAtOnce(t *testing.T) {
 	w := newWorld(t)
 	fact := w.say(message.Human, message.MemoryFact{Text: "Always use yarn", Tags: []string{"js"}})
-	again := w.say(message.Human, message.MemoryFact{Text: "always  use YARN"})
+	again := w.say(message.Human, message.MemoryFact{Text: " Always use yarn\n"})
 	other := w.say(message.Human, message.MemoryFact{Text: "always use yarn: version 4"})
 	a, err := w.s.Answer(message.MemoryQuery{Space: intent.Space, Entity: intent.Entity})
 	w.must(err)
@@ -118,8 +120,51 @@ func TestAPersonsFactIsARuleAtOnce(t *testing.T) {
 	}
 	e, err := w.s.Get(string(fact.ID))
 	w.must(err)
-	if e.Level != LevelC || e.Weights.K != 0 || e.Megram.Space != "fact:always_use_yarn" || e.Megram.Content.Category != "fact" {
+	if e.Level != LevelC || e.Weights.K != 0 || e.Megram.Space != "fact:Always use yarn" || e.Megram.Content.Category != "fact" {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// TestAllFactsAreToldFirst: no rule, however many, takes the place of what a
+// person said, and facts that differ in a letter, in case or in a sign are two.
+func TestAllFactsAreToldFirst(t *testing.T) {
+	w := newWorld(t)
+	var q message.MemoryQuery
+	q.Space, q.Entity, q.Tags = intent.Space, intent.Entity, []string{"js"}
+	facts := []string{"use go_flags", "use GO_FLAGS", "use go flags", "use go flags.", "use go flags!", strings.Repeat("long ", 4000)}
+	for i := range 20 {
+		facts = append(facts, fmt.Sprintf("fact %d", i))
+	}
+	for i, fact := range facts {
+		w.say(message.Human, message.MemoryFact{Text: fact, Tags: []string{"js"}})
+		p := Pair{fmt.Sprintf("tool:t%d", i), "path:p"}
+		w.say(message.GGS, message.Megram{ID: w.id(), Level: LevelC, CreatedAt: w.now, Space: p.Space, Entity: p.Entity, F: 0.9, Sigma: 1,
+			Content: message.MegramContent{Lesson: "rule", Tags: []string{"js"}}})
+		q.Candidates = append(q.Candidates, p.message())
+	}
+	// One of before, in the space that both had then.
+	for _, words := range []string{"Always X", "always x"} {
+		w.say(message.GGS, message.Megram{ID: w.id(), Level: LevelC, CreatedAt: w.now, Space: "fact:always_x", Entity: "env:local", F: 1, Sigma: 1,
+			Content: message.MegramContent{Lesson: words, Category: "fact"}})
+		facts = append(facts, words)
+	}
+	for _, candidates := range [][]message.Pair{q.Candidates, nil} {
+		q.Candidates = candidates
+		a, err := w.s.Answer(q)
+		w.must(err)
+		if len(a.SOPs) != len(facts)+10 || len(a.Recalled) != len(a.SOPs) {
+			t.Fatalf("%d entries for %d facts", len(a.SOPs), len(facts))
+		}
+		for i, fact := range facts {
+			if got := a.SOPs[len(facts)-1-i].Lesson; got != fact {
+				t.Errorf("told %.40q, want %.40q", got, fact)
+			}
+		}
+		for _, r := range a.SOPs[len(facts):] {
+			if r.Lesson != "rule" {
+				t.Errorf("told %+v", r)
+			}
+		}
 	}
 }
 

@@ -16,13 +16,17 @@ func input(ctx context.Context, e *step.Env, g blackboard.Goal) (think.PlanInput
 	in := think.PlanInput{
 		Goal: g.ID, Spec: *g.Spec, Playbook: g.Input.Playbook, Workspace: e.Workspace,
 		Strict: g.Input.Strict || e.Config.Strict, Constraint: loop.ConstraintsOf(g), Directive: loop.LastDirective(g),
-		Lessons: loop.Lessons(g.Calibration.Answer), Values: e.Values,
+		Values: e.Values,
+	}
+	var err error
+	if in.Facts, in.Lessons, err = told(e, g); err != nil {
+		return in, err
 	}
 	in.Constraint.SetAside = nil // it was about the plan before
 	if n := len(g.PlanRejected); n > 0 {
 		in.Violations = g.PlanRejected[n-1].Violations
 	}
-	err := e.Board.View(ctx, func(s *blackboard.State) error {
+	err = e.Board.View(ctx, func(s *blackboard.State) error {
 		in.Previous = previous(g, s.Task)
 		if loop.IsCode(g) {
 			in.Code = &think.CodePlan{SpecRef: g.Input.Spec, Raised: raised(g, s.Task)}

@@ -84,7 +84,7 @@ func plan(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 		return err
 	}
 	proposal, err := propose(ctx, e, &in)
-	memory := memoryNote(g, in.Constraint.SetAside)
+	memory := memoryNote(g, in.Constraint.SetAside, e.Config.Memory.Off)
 	e.Log("%s", memory)
 	var none *think.NoPlanError
 	var unusable *think.UnusableError
@@ -199,10 +199,13 @@ func stillAsked(g blackboard.Goal) func(*blackboard.State) error {
 }
 
 // memoryNote says in one sentence what of the memory the plan rests on.
-func memoryNote(g blackboard.Goal, setAside []string) string {
+func memoryNote(g blackboard.Goal, setAside []string, off bool) string {
 	a := g.Calibration.Answer
+	if off {
+		return "the memory is off: planned without it"
+	}
 	if a == nil {
-		return "the memory gave no answer: planned without it"
+		return "the memory gave no answer: planned without it, and with what a person told it"
 	}
 	if len(setAside) > 0 {
 		return fmt.Sprintf("the memory advises against all there is for %s: planned against its advice", strings.Join(setAside, ", "))

@@ -32,10 +32,11 @@ type PlanInput struct {
 	Workspace  string                 `json:"workspace"`
 	Strict     bool                   `json:"strict"`
 	Constraint Constraints            `json:"constraint"`
-	Directive  *message.PlanDirective `json:"directive"`  // nil for the first plan
-	Previous   []PreviousTask         `json:"previous"`   // tasks of earlier plans, oldest first
-	Violations []message.Violation    `json:"violations"` // why the last proposal of this round was refused
-	Lessons    []string               `json:"lessons"`    // standing rules of the memory, in words
+	Directive  *message.PlanDirective `json:"directive"`       // nil for the first plan
+	Previous   []PreviousTask         `json:"previous"`        // tasks of earlier plans, oldest first
+	Violations []message.Violation    `json:"violations"`      // why the last proposal of this round was refused
+	Facts      []string               `json:"facts,omitempty"` // what the person told the memory, word for word
+	Lessons    []string               `json:"lessons"`         // standing rules of the memory, in words
 	Values     string                 `json:"values"`
 	Code       *CodePlan              `json:"code,omitempty"` // of the coding profile; nil for other goals
 }

@@ -125,6 +125,7 @@ type Budget struct {
 
 // Memory says when the memory consolidates, and from where on what it knows counts.
 type Memory struct {
+	Off              bool    `yaml:"off"`               // nothing is learned, told or kept; "memory: off" says the same
 	SettleMS         int64   `yaml:"settle_ms"`         // between the end of a goal and the pass that follows it
 	EveryMS          int64   `yaml:"every_ms"`          // between passes by the clock; 0: none
 	Notice           float64 `yaml:"notice"`            // attention from which a pair is not ignored
@@ -246,6 +247,7 @@ func Parse(name string, raw []byte) (Config, error) {
 	} else if err != io.EOF {
 		return Config{}, fromYAML(name, err)
 	}
+	memorySwitch(root.Content[0])
 	if bad := shape(root.Content[0], reflect.TypeFor[Config](), ""); bad != nil {
 		return Config{}, &Error{File: name, Line: bad.line, What: bad.what}
 	}
@@ -261,6 +263,19 @@ func Parse(name string, raw []byte) (Config, error) {
 		return Config{}, &Error{File: name, Line: lineOf(&root, at), What: what}
 	}
 	return c, nil
+}
+
+// memorySwitch lets a person write "memory: off" for the section that says so.
+func memorySwitch(root *yaml.Node) {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		value := root.Content[i+1]
+		if root.Content[i].Value != "memory" || value.Kind != yaml.ScalarNode || value.Value != "off" && value.Value != "on" {
+			continue
+		}
+		word := map[bool]string{true: "true", false: "false"}[value.Value == "off"]
+		root.Content[i+1] = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: value.Line, Content: []*yaml.Node{
+			{Kind: yaml.ScalarNode, Tag: "!!str", Value: "off", Line: value.Line}, {Kind: yaml.ScalarNode, Tag: "!!bool", Value: word, Line: value.Line}}}
+	}
 }
 
 // fromYAML turns the library's message, which starts with "yaml: line N:", into an Error.

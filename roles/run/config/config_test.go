@@ -101,3 +101,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTheMemoryHasASwitch(t *testing.T) {
+	for text, off := range map[string]bool{
+		"": false, "memory: off\n": true, "memory: on\n": false, "memory: {off: true}\n": true, "memory: {settle_ms: 7}\n": false, "memory:\n": false,
+	} {
+		c, err := Parse("config.yaml", []byte(text))
+		if err != nil || c.Memory.Off != off || c.Memory.Notice != Default().Memory.Notice {
+			t.Errorf("%q: %+v, %v", text, c.Memory, err)
+		}
+	}
+	if _, err := Parse("config.yaml", []byte("memory: sometimes\n")); err == nil {
+		t.Error("the memory is on and off")
+	}
+}

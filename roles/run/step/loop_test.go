@@ -180,6 +180,29 @@ func TestInvariant_MemoryIsAskedBeforeEveryPlan(t *testing.T) {
 	}
 }
 
+// A person's word is on the log: the planner has it although no memory answers,
+// unless there is to be none.
+func TestFactsAreToldWithoutAnAnswerOfTheMemory(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		w := steptest.New(t)
+		w.Config.Memory.Off = off
+		w.Plan.Propose = oneTask
+		var said []message.Message
+		for _, text := range []string{"use yarn", "Use yarn", "gone", "use yarn"} {
+			said = append(said, w.Say("human-1", "", "", message.MemoryFact{Text: text}))
+		}
+		w.Say("human-1", "", "", message.MemoryForget{IDs: []string{string(said[2].ID)}})
+		play(t, w, w.Start("do it"))
+		in, want := w.Plan.Asked[0], "use yarn, Use yarn"
+		if off {
+			want = ""
+		}
+		if got := strings.Join(in.Facts, ", "); got != want {
+			t.Errorf("off: %v: told %q, want %q", off, got, want)
+		}
+	}
+}
+
 // A step may die at any of its messages. What it left is tidied up and the
 // same work is done again, once.
 func TestAPlannerThatDiesInTheMiddleLeavesNothing(t *testing.T) {

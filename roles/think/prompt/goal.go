@@ -35,7 +35,7 @@ func ForCandidates(in think.PlanInput, survey string) (Prompt, error) {
 
 // ForPlanner asks for a plan.
 func ForPlanner(in think.PlanInput, survey string) (Prompt, error) {
-	parts := goal(in.Spec, survey)
+	parts := append(facts(in.Facts), goal(in.Spec, survey)...)
 	if in.Strict {
 		parts = append(parts, Part{Section: Inputs, Label: "Strict", Text: "Every criterion is required."})
 	}
@@ -53,6 +53,15 @@ func ForPlanner(in think.PlanInput, survey string) (Prompt, error) {
 	}
 	parts = append(parts, Part{Section: Feedback, Label: "Code refused your last proposal of this round; put this right", Text: bullets(wrong)})
 	return Compose(role, in.Values, in, parts...)
+}
+
+// facts are what the person told the memory, each in full.
+func facts(list []string) []Part {
+	var items []string
+	for _, fact := range list {
+		items = append(items, strings.ReplaceAll(strings.TrimSpace(fact), "\n", "\n  "))
+	}
+	return []Part{{Section: Facts, Label: "What the person told you to remember; it holds for every plan", Text: bullets(items)}}
 }
 
 func goal(spec message.TaskSpec, survey string) []Part {

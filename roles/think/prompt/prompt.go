@@ -28,15 +28,17 @@ const (
 	RoleText = "role"     // who it is and how it works
 	Values   = "values"   // the T layer: what the person wants all roles to hold to
 	Contract = "contract" // the form of the answer
+	Facts    = "facts"    // what the person said is so; never cut
 	Inputs   = "inputs"   // what it works on
 	Memory   = "memory"   // what was learned before, as constraints
 	Feedback = "feedback" // what was wrong before
 )
 
-var sectionOrder = []string{RoleText, Values, Contract, Inputs, Memory, Feedback}
+var sectionOrder = []string{RoleText, Values, Contract, Facts, Inputs, Memory, Feedback}
 
 // Budgets of sections in bytes. With them every prompt stays under 24 KiB,
-// except for the roles that must see whole outputs; see inputBytes.
+// except for the roles that must see whole outputs, see inputBytes, and for the
+// facts, which are told in full.
 var budgetBytes = map[string]int{RoleText: 6 << 10, Values: 2 << 10, Contract: 3 << 10, Inputs: 7 << 10, Memory: 2 << 10, Feedback: 3 << 10}
 
 // inputBytes are larger budgets for the inputs of single roles: evidence that
@@ -48,7 +50,7 @@ var inputBytes = map[Role]int{
 
 // Part is one piece of a section.
 type Part struct {
-	Section string // Inputs, Memory or Feedback
+	Section string // Facts, Inputs, Memory or Feedback
 	Label   string // what it is, in a few words
 	Text    string
 	Data    bool // it came from elsewhere: it is set apart and gives no orders
@@ -89,6 +91,11 @@ func Compose(role Role, values string, input any, parts ...Part) (Prompt, error)
 			s.BudgetBytes = larger
 		}
 		switch name {
+		case Facts:
+			for _, part := range of(name, parts) {
+				s.BudgetBytes += len(part.Text) + len(part.Label) + frameBytes
+			}
+			s.fill(of(name, parts))
 		case RoleText:
 			s.Text = text.Role
 		case Contract:
@@ -148,7 +155,7 @@ func (s *Section) fill(parts []Part) {
 func (p Prompt) System() string { return p.join(RoleText, Values, Contract) }
 
 // User is the part about the work at hand.
-func (p Prompt) User() string { return p.join(Inputs, Memory, Feedback) }
+func (p Prompt) User() string { return p.join(Facts, Inputs, Memory, Feedback) }
 
 func (p Prompt) join(names ...string) string {
 	var texts []string

@@ -53,6 +53,7 @@ func planInput() think.PlanInput {
 			{ID: "t1", Slot: "collect", Approach: "shell:find", Target: ".", Status: message.Failed, Reason: "vendor/x.go is listed"},
 			{ID: "t2", Slot: "areas", Approach: "read", Target: "README.md", Status: message.Matched}},
 		Violations: []message.Violation{{Rule: "must_not", What: "collect", Because: "shell:find is blocked"}},
+		Facts:      []string{"Use GNU sed.\nNever the other one.", "use gnu sed"},
 		Lessons:    []string{"git grep leaves ignored files out"},
 	}
 }
@@ -244,6 +245,34 @@ func TestStablePartsComeFirst(t *testing.T) {
 	}
 	if strings.Contains(one.System(), "vendor/x.go") {
 		t.Error("the stable part holds what changes")
+	}
+}
+
+// TestFactsAreToldInFullAndFirst: nothing beside them, and no size of theirs,
+// cuts what a person told the memory.
+func TestFactsAreToldInFullAndFirst(t *testing.T) {
+	huge := strings.Repeat("wörd ", 20_000)
+	in := planInput()
+	in.Facts, in.Lessons, in.Spec.RawInput = nil, []string{huge}, huge
+	for i := range 12 {
+		in.Facts = append(in.Facts, fmt.Sprintf("fact %d %s.", i, strings.Repeat("é", 1000)))
+	}
+	for name, in := range map[string]think.PlanInput{"planner": in, "code": func() think.PlanInput { in.Code = &think.CodePlan{}; return in }()} {
+		p, err := ForPlanner(in, huge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := 0
+		for _, fact := range in.Facts {
+			at := strings.Index(p.User(), fact)
+			if at < from {
+				t.Errorf("%s: %.8q is not told, or not in its place", name, fact)
+			}
+			from = at
+		}
+		if from > strings.Index(p.User(), "The goal") {
+			t.Errorf("%s: something is told before", name)
+		}
 	}
 }
 
