@@ -36,9 +36,7 @@ func stillNeeded(proposed []message.Criterion, g blackboard.Goal) []message.Crit
 		if i < 0 || !c.Required {
 			continue
 		}
-		same := slices.IndexFunc(out, func(n message.Criterion) bool {
-			return n.Criterion == c.Criterion || c.HasCheck() && sameCheck(n.Check, c.Check)
-		})
+		same := sameIn(out, c, g.Plan.TaskCriteria)
 		switch replaceable := open[i].Kind == string(check.KindTool); {
 		case same < 0:
 			c.ID = fmt.Sprintf("goal.%d", len(out)+1)
@@ -51,6 +49,21 @@ func stillNeeded(proposed []message.Criterion, g blackboard.Goal) []message.Crit
 		}
 	}
 	return out
+}
+
+// sameIn is where a criterion of an earlier plan stands in a new one: under its
+// own words, or with its check under words that the earlier plan did not have.
+// Several criteria may share one check, and none of them stands for another.
+func sameIn(proposed []message.Criterion, c message.Criterion, earlier []message.Criterion) int {
+	words := func(text string) func(message.Criterion) bool {
+		return func(n message.Criterion) bool { return n.Criterion == text }
+	}
+	if i := slices.IndexFunc(proposed, words(c.Criterion)); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(proposed, func(n message.Criterion) bool {
+		return c.HasCheck() && sameCheck(n.Check, c.Check) && !slices.ContainsFunc(earlier, words(n.Criterion))
+	})
 }
 
 // sameCheck compares checks however they are written.

@@ -22,6 +22,9 @@ func TestANewPlanDoesNotMoveTheGoal(t *testing.T) {
 	reworded.Criterion, reworded.Required, reworded.Check = "all is green", false, json.RawMessage(` {"run": {"command":"suite"}}`)
 	swapped := suite
 	swapped.Check = steptest.RunCheck("echo fine")
+	twin := suite
+	twin.ID, twin.Criterion = "goal.4", "what the suite says holds"
+	both := [][]message.Verdict{{failedNow(suite, ""), failedNow(twin, "")}}
 	passed := failedNow(suite, "")
 	passed.Verdict = message.Pass
 	for name, c := range map[string]struct {
@@ -35,9 +38,12 @@ func TestANewPlanDoesNotMoveTheGoal(t *testing.T) {
 		"whose program is missing":   {[][]message.Verdict{{failedNow(suite, "tool")}}, []message.Criterion{swapped}, []message.Criterion{swapped}},
 		"two rounds ago":             {[][]message.Verdict{{failedNow(suite, "")}, nil}, []message.Criterion{lint}, []message.Criterion{lint, suite}},
 		"that passed since":          {[][]message.Verdict{{failedNow(suite, "")}, {passed}}, []message.Criterion{lint}, []message.Criterion{lint}},
+		"that share a check":         {both, []message.Criterion{suite, twin}, []message.Criterion{suite, twin}},
+		"that shared a check":        {both, []message.Criterion{lint, suite}, []message.Criterion{lint, suite, twin}},
+		"reworded, of two":           {both, []message.Criterion{reworded}, []message.Criterion{suite, twin}},
 		"that was never required":    {[][]message.Verdict{{failedNow(weighed, "")}}, []message.Criterion{lint}, []message.Criterion{lint}},
 	} {
-		g := blackboard.Goal{Plan: &message.DispatchManifest{TaskCriteria: []message.Criterion{suite, lint, weighed}}}
+		g := blackboard.Goal{Plan: &message.DispatchManifest{TaskCriteria: []message.Criterion{suite, lint, weighed, twin}}}
 		for _, v := range c.rounds {
 			g.Rounds = append(g.Rounds, blackboard.Round{Request: &message.ReplanRequest{TaskVerdicts: v}})
 		}
