@@ -44,7 +44,11 @@ func (x *tx) account() {
 // its process was awake counts, whether it said anything or not. Of a step that
 // was found dead nobody knows how long it ran.
 func (m *meter) measure(a *Activation, end message.StepEnded, at time.Time) {
-	if end.Class == message.EndLost {
+	switch end.Class {
+	case message.EndLost:
+		return
+	case message.EndOutage:
+		m.waited(a)
 		return
 	}
 	span := at.Sub(a.Started.TS).Milliseconds()
@@ -54,4 +58,12 @@ func (m *meter) measure(a *Activation, end message.StepEnded, at time.Time) {
 		m.ActiveMS = max(m.ActiveMS, m.MeasuredMS+at.Sub(m.Measured).Milliseconds()-(span-awake))
 	}
 	m.Measured, m.MeasuredMS = at, m.ActiveMS
+}
+
+// waited takes back the time of a step that nobody answered: to wait for a
+// provider is no work. The time counts where another step worked meanwhile.
+func (m *meter) waited(a *Activation) {
+	if m.Running == 0 && m.Measured.Before(a.Started.TS) {
+		m.ActiveMS = a.ActiveMS
+	}
 }

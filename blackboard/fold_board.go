@@ -57,11 +57,16 @@ const (
 	WhyBreaker       = "circuit_breaker"
 	WhyCrash         = "crash"
 	WhyUnjudged      = "not_judged"
+	WhyOutage        = "outage"
 )
 
 // CheckpointUnjudged is the name of the checkpoint of a goal in which nothing is
 // left to do but judgements that nobody gave.
 const CheckpointUnjudged = "not-judged"
+
+// CheckpointOutage is the name of the checkpoint of a goal that waited long
+// enough for a provider that does not answer.
+const CheckpointOutage = "outage"
 
 // crashCheckpoint is the name of the checkpoint of a step that failed too often.
 const crashCheckpoint = "step-crashed"
@@ -93,6 +98,9 @@ func (x *tx) checkpointReached(b message.CheckpointReached) error {
 	}
 	if b.Name == CheckpointUnjudged {
 		return x.suspendGoal(WhyUnjudged, b.Reason, "orch resume")
+	}
+	if b.Name == CheckpointOutage {
+		return x.suspendGoal(WhyOutage, b.Reason, "orch run --continue "+string(x.m.Goal))
 	}
 	if b.Name == crashCheckpoint {
 		return x.suspendGoal(WhyCrash, b.Reason, "orch goals retry "+string(x.m.Goal))
@@ -228,7 +236,7 @@ func (x *tx) lookedAt(g *Goal) {
 	case g.Suspended == nil:
 	case g.Suspended.Why == WhyPlanReview:
 		g.Reviewed = g.PlanRef.ID
-	case g.Suspended.Why == WhyUnjudged:
+	case g.Suspended.Why == WhyUnjudged, g.Suspended.Why == WhyOutage:
 		x.tryAgain(g)
 	}
 }

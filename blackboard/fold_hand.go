@@ -107,6 +107,9 @@ func (x *tx) tryAgain(g *Goal) {
 		a := x.activations.peek(key)
 		switch {
 		case a == nil || a.Live():
+		case a.Outage != nil:
+			a := x.activations.edit(key)
+			a.Outage, a.Crashes, a.Kills = nil, 0, 0
 		case a.Class == message.EndUnjudged:
 			x.activations.put(key, nil)
 		case a.Class == message.EndDone:

@@ -11,7 +11,7 @@ import (
 
 func stepEffects() []effect {
 	return []effect{
-		on((*tx).stepStarting), on((*tx).stepEnded),
+		on((*tx).stepStarting), on((*tx).stepEnded), on((*tx).outage),
 		on((*tx).registered), on((*tx).agentStatus), on((*tx).deregistered),
 	}
 }
@@ -152,7 +152,7 @@ func (x *tx) meter(goal message.GoalID) *meter {
 	return m
 }
 
-var endClasses = []string{message.EndDone, message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndCrash, message.EndKilled, message.EndTimeout, message.EndInterrupted, message.EndLost}
+var endClasses = []string{message.EndDone, message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndCrash, message.EndKilled, message.EndTimeout, message.EndInterrupted, message.EndOutage, message.EndLost}
 
 func (x *tx) stepEnded(b message.StepEnded) error {
 	key := ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause}
@@ -171,6 +171,10 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 		return err
 	}
 	a.Ended, a.Class, a.Exit, a.Detail = x.ref, b.Class, b.Exit, cutDetail(b.Detail)
+	switch b.Class {
+	case message.EndDone, message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndCrash, message.EndTimeout:
+		a.Outage = nil // it was answered, or what failed was something else
+	}
 	switch b.Class {
 	case message.EndCrash, message.EndTimeout:
 		a.Crashes++
@@ -201,6 +205,20 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	if g := x.goals.peek(string(a.Goal)); g != nil && g.Status == GoalEnded {
 		x.activations.put(key.key(), nil)
 	}
+	return nil
+}
+
+// outage notes what keeps a step from being answered.
+func (x *tx) outage(b message.Outage) error {
+	key := ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause}
+	a := x.activations.edit(key.key())
+	switch {
+	case a == nil || !a.Live():
+		return x.refuse("no step of %s on %s runs for %s", b.Role, b.Subject, b.Cause)
+	case b.Try < 1:
+		return x.refuse("try %d", b.Try)
+	}
+	a.Outage = &Outage{Accounts: b.Accounts, Reason: cutDetail(b.Reason), Since: b.Since, Try: b.Try, Until: b.Until, Last: x.ref}
 	return nil
 }
 

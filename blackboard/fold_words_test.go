@@ -145,8 +145,11 @@ func (w *world) stepWord(m *message.Message) message.Body {
 	live := w.s.LiveActivations()
 	if len(live) > 0 && w.small() > 1 {
 		a := live[w.small()%len(live)]
+		if w.small() == 0 {
+			return message.Outage{Role: a.Role, Subject: a.Subject, Cause: a.Cause, Accounts: []string{"a"}, Try: w.small(), Since: w.now, Until: w.now.Add(time.Second)}
+		}
 		return message.StepEnded{Role: a.Role, Subject: a.Subject, Cause: a.Cause, Agent: a.Agent, Cost: 0.1,
-			Class: w.pick(message.EndDone, message.EndAgain, message.EndUnjudged, message.EndCrash, message.EndKilled, message.EndLost)}
+			Class: w.pick(message.EndDone, message.EndAgain, message.EndUnjudged, message.EndOutage, message.EndCrash, message.EndKilled, message.EndLost)}
 	}
 	agent := message.AgentID(w.pick("executor-1", "executor-2"))
 	lease := message.Lease{Boot: "b", ExpiresAt: w.now.Add(time.Second)}

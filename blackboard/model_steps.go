@@ -1,6 +1,10 @@
 package blackboard
 
-import "orch/blackboard/message"
+import (
+	"time"
+
+	"orch/blackboard/message"
+)
 
 // Agent is one registered process and what the log says of it.
 type Agent struct {
@@ -38,6 +42,17 @@ type Activation struct {
 	Class    string          `json:"class,omitempty"`
 	Exit     int             `json:"exit"`
 	Detail   string          `json:"detail,omitempty"` // what it said of its end
+	Outage   *Outage         `json:"outage,omitempty"` // that its last tries ended with; nil without one
+}
+
+// Outage is what keeps a step from being answered, as the last try of it found.
+type Outage struct {
+	Accounts []string  `json:"accounts"`
+	Reason   string    `json:"reason"`
+	Since    time.Time `json:"since"` // end of the first of the tries in a row
+	Try      int       `json:"try"`
+	Until    time.Time `json:"until"` // the next try
+	Last     Ref       `json:"last"`  // of the last try
 }
 
 // Live tells whether the activation was started and not ended.

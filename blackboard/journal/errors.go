@@ -171,7 +171,7 @@ func (e *StorageError) Unwrap() error { return e.Err }
 func (e *StorageError) Hint() string {
 	switch e.Kind {
 	case DiskFull:
-		return "free some space (`orch board gc` helps) and try again; nothing was lost"
+		return "free some space (`orch board gc` helps) and try again, with `orch run --continue` if it was a run; nothing was lost"
 	case ReadOnly:
 		return "remount the file system writable, or work on a copy"
 	case Permission:
@@ -189,6 +189,10 @@ func storageError(op, path string, err error) error {
 	}
 	return &StorageError{Op: op, Path: path, Kind: faultOf(err), Err: err}
 }
+
+// FaultOf tells what kind of fault of the storage an error is or wraps, whoever
+// met it.
+func FaultOf(err error) Fault { return faultOf(err) }
 
 func faultOf(err error) Fault {
 	switch {

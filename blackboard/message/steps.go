@@ -62,6 +62,7 @@ const (
 	EndKilled      = "killed"      // a signal nobody here sent, to it or (exit 42) to its agent
 	EndTimeout     = "timeout"     // wall or idle limit
 	EndInterrupted = "interrupted" // stopped because the run stopped
+	EndOutage      = "outage"      // exit 42: no provider it could ask answers, see Outage
 	EndLost        = "lost"        // found dead by somebody else
 )
 
@@ -194,6 +195,19 @@ type LimitReached struct {
 	Account string    `json:"account"`
 	Until   time.Time `json:"until"`
 	Reason  string    `json:"reason"`
+}
+
+// Outage says that no provider answers that a step could ask. It is said before
+// the step's end, which counts as nothing: no attempt, no crash, no verdict.
+type Outage struct {
+	Role     Role      `json:"role"`
+	Subject  string    `json:"subject"`
+	Cause    ID        `json:"cause"`
+	Accounts []string  `json:"accounts"` // that failed
+	Reason   string    `json:"reason"`   // what orch's own client saw, or an agent's typed error says
+	Since    time.Time `json:"since"`    // end of the first of the tries in a row that failed
+	Try      int       `json:"try"`      // tries in a row of the runs that waited, from 1
+	Until    time.Time `json:"until"`    // when the step is started again
 }
 
 // CapCost is the cap on what a goal costs, in BudgetReached.Cap.

@@ -218,6 +218,7 @@ var catalogue = sync.OnceValue(func() []Entry {
 		row[JournalRepaired](to(All), nil, board()),
 		row[LogRotated](to(All), nil, board()),
 		row[LimitReached](to(All), changes(TheBoard), process(append([]Role{Supervisor}, thinkers...)...)),
+		row[Outage](to(All), changes(Activations), process(Supervisor)),
 		row[BudgetReached](to(Human), changes(Goals), process(Supervisor)),
 		row[CircuitBreaker](to(Human), changes(TheBoard), process(Supervisor)),
 		row[Paused](to(All), changes(TheBoard, Goals), person(), process(Supervisor)),

@@ -124,6 +124,9 @@ func (LogRotated) Type() Type { return "LogRotated" }
 // Type is "LimitReached".
 func (LimitReached) Type() Type { return "LimitReached" }
 
+// Type is "Outage".
+func (Outage) Type() Type { return "Outage" }
+
 // Type is "BudgetReached".
 func (BudgetReached) Type() Type { return "BudgetReached" }
 

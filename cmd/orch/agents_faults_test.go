@@ -102,13 +102,15 @@ const (
 	claimed  = "claimed"       // it says that it did it: checks decide
 	environ  = "environmental" // its attempt failed, for want of an agent
 	needsYou = "needs you"     // a person has to mend something
+	outage   = "outage"        // its provider fails, and it says so by an event
 )
 
 var agentFaults = map[string]string{
 	"children": accepted, "stubborn": accepted, "stays": accepted, "garbage": accepted, "chatty": accepted,
 	"cheat": claimed, "wrong": claimed, "denied": claimed,
 	"auth": needsYou, "forbidden": needsYou,
-	"overloaded": environ, "server": environ, "unreachable": environ, "error": environ, "silent": environ, "hang": environ,
+	"limit-open": needsYou, "no-credit": needsYou,
+	"overloaded": outage, "server": outage, "unreachable": outage, "error": environ, "silent": environ, "hang": environ,
 	"lies-on-term": environ, "crash": environ, "quiet": environ, "noresult": environ, "empty": environ, "huge": environ, "babble": environ,
 }
 
@@ -128,8 +130,10 @@ func TestAFaultOfAnActingAgent(t *testing.T) {
 					return
 				case needsYou:
 					r.want(t, 4, "needs-you", "orch resume")
+				case outage:
+					r.givenUpWaiting(t, root, message.Executor)
 				default:
-					r.want(t, 3, "abandon")
+					r.want(t, 3, "given up")
 					for _, e := range results(t, root) {
 						if want == claimed && e.Status != message.Completed {
 							t.Errorf("its claim is %q: %s", e.Status, e.Reason)
@@ -150,7 +154,7 @@ func TestAFaultOfAnActingAgent(t *testing.T) {
 // verdict fails nothing and passes nothing.
 func TestAFaultOfAThinkingAgent(t *testing.T) {
 	t.Parallel()
-	const again, mend, failed = "failed 1 times", "needs-you", "abandon"
+	const again, mend, failed, outage = "failed 1 times", "needs-you", "given up", "no answer"
 	for _, c := range []struct {
 		role   message.Role
 		way    string
@@ -160,7 +164,7 @@ func TestAFaultOfAThinkingAgent(t *testing.T) {
 		{message.Planner, "exec", "forbidden", mend}, {message.Planner, "exec", "hang", again}, {message.Planner, "exec", "huge", again},
 		{message.Planner, "exec", "empty", failed}, {message.Planner, "exec", "wrong", failed}, {message.Planner, "exec", "cheat", failed},
 		{message.Planner, "json", "auth", mend}, {message.Planner, "json", "crash", again}, {message.Planner, "json", "babble", failed}, {message.Planner, "json", "wrong", failed},
-		{message.AgentValidator, "acp", "auth", mend}, {message.AgentValidator, "acp", "overloaded", again}, {message.AgentValidator, "acp", "unreachable", again},
+		{message.AgentValidator, "acp", "auth", mend}, {message.AgentValidator, "acp", "overloaded", outage}, {message.AgentValidator, "acp", "unreachable", outage},
 		{message.AgentValidator, "acp", "huge", mend}, {message.AgentValidator, "acp", "wrong", mend}, {message.AgentValidator, "acp", "cheat", mend},
 	} {
 		t.Run(fmt.Sprintf("%s %s %s", c.mode, c.way, c.role), func(t *testing.T) {
@@ -168,7 +172,7 @@ func TestAFaultOfAThinkingAgent(t *testing.T) {
 			root, pids := agentProject(t, c.role, c.way, c.mode, "corrections: 0, plan_rejections: 1")
 			r := orch(t, root, "run", "--max-replans", "1", "--strict", "greet me")
 			nobodyLeft(t, pids)
-			r.want(t, map[string]int{again: 4, mend: 4, failed: 3}[c.follow], c.follow)
+			r.want(t, map[string]int{again: 4, mend: 4, failed: 3, outage: 4}[c.follow], c.follow)
 			nothingAccepted(t, root, r)
 		})
 	}
@@ -210,7 +214,7 @@ func TestAKilledAgentIsStartedAgain(t *testing.T) {
 // Ctrl-C leaves nothing behind.
 func TestALimitOfAnAgentIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ way, mode string }{{"exec", "limit"}, {"acp", "limit"}, {"exec", "limit-open"}, {"acp", "limit-open"}, {"exec", "limit-retry"}, {"json", "limit"}} {
+	for _, c := range []struct{ way, mode string }{{"exec", "limit"}, {"acp", "limit"}, {"json", "limit"}} {
 		t.Run(c.mode+" "+c.way, func(t *testing.T) {
 			t.Parallel()
 			root, _ := agentProject(t, message.Executor, c.way, c.mode, "corrections: 0")
@@ -228,7 +232,7 @@ func TestALimitOfAnAgentIsWaitedFor(t *testing.T) {
 			if len(limits) != 1 {
 				t.Fatalf("limits %+v", limits)
 			}
-			// An hour, from what the agent says, or from pause_ms where it says nothing.
+			// An hour, from what the agent says.
 			if wait := time.Until(limits[0].Until); wait < 50*time.Minute || wait > time.Hour {
 				t.Errorf("it waits until %s, in %s", limits[0].Until, wait)
 			}

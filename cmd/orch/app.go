@@ -138,6 +138,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &c), errors.As(err, &u) && u.Usage():
 		return exitUsage
+	case journal.FaultOf(err) == journal.DiskFull:
+		return exitSuspended // nothing was lost, and a person has to make room
 	}
 	return exitInternal
 }

@@ -97,6 +97,10 @@ func (d *display) interruptions(m message.Message) []string {
 		return []string{d.head("aborted", b.Reason)}
 	case message.LimitReached:
 		return []string{d.head("limit", fmt.Sprintf("%s until %s: %s", b.Account, b.Until.Local().Format("15:04:05"), oneLine(b.Reason, 120)))}
+	case message.Outage:
+		return []string{d.head("no answer", fmt.Sprintf("%s: %s", b.Role, oneLine(b.Reason, 160))),
+			d.cont(fmt.Sprintf("try %d; the next one is at %s, in %s. Nothing is spent while it waits; Ctrl-C ends it", b.Try,
+				b.Until.Local().Format("15:04:05"), b.Until.Sub(m.TS).Round(time.Second)))}
 	case message.LateResult:
 		return []string{d.head("late", "a result came after its claim was lost and is kept, not applied")}
 	case message.BoundaryViolation:
@@ -187,7 +191,7 @@ func (d *display) verdicts(list []message.Verdict) []string {
 
 func (d *display) ended(b message.StepEnded) []string {
 	switch b.Class {
-	case message.EndDone, message.EndAgain, message.EndMoved, message.EndInterrupted:
+	case message.EndDone, message.EndAgain, message.EndMoved, message.EndInterrupted, message.EndOutage:
 		return nil
 	case message.EndKilled, message.EndUnjudged: // its exit code says nothing
 		return []string{d.head("step", fmt.Sprintf("%s %s: %s", b.Agent, b.Class, oneLine(b.Detail, 140)))}

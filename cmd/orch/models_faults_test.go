@@ -45,6 +45,26 @@ func broken(f fakemodel.Fault) fakemodel.Reply { return fakemodel.Reply{Fault: f
 // mend are the faults that only a person can do something about.
 var mend = map[string]bool{"401": true, "403": true, "404": true}
 
+// outages are the faults that are the provider's own: they are waited out.
+var outages = map[string]bool{"500": true, "529": true, "hangup": true, "reset": true, "silence": true, "then silence": true, "error event": true}
+
+// givenUpWaiting asserts that a run ended because nobody answered a role, and
+// that nothing was spent on that.
+func (r ran) givenUpWaiting(t *testing.T, root string, role message.Role) {
+	t.Helper()
+	r.want(t, 4, "no answer", "orch run --continue")
+	for _, e := range ended(t, root, role) {
+		if e.Class != message.EndOutage && e.Class != message.EndDone {
+			t.Errorf("an outage ended a step as %s: %s", e.Class, e.Detail)
+		}
+	}
+	for _, of := range []message.Type{"ReplanRequest", "PlanDirective", "Megram", "FinalResult"} {
+		if said := bodies[map[string]any](t, root, of); len(said) > 0 {
+			t.Errorf("an outage led to %s: %v", of, said)
+		}
+	}
+}
+
 // faulty is a project whose model fails as named. Only silence needs a short
 // patience, which a busy machine may not have with the others.
 func faulty(t *testing.T, name, models, limits string) string {
@@ -79,10 +99,12 @@ func TestAFaultOfThePlannerIsShown(t *testing.T) {
 					if len(ends) != 2 || len(again) != 1 {
 						t.Errorf("%d planner steps, of which %d are to be tried again", len(ends), len(again))
 					}
+				case outages[name]:
+					r.givenUpWaiting(t, root, message.Planner)
 				case r.code == 4:
 					r.want(t, 4, "failed 1 times", "orch goals retry")
 				default:
-					r.want(t, 3, "abandon") // an answer that can not be read is a plan that failed
+					r.want(t, 3, "given up") // an answer that can not be read is a plan that failed
 				}
 				nothingAccepted(t, root, r)
 			})
@@ -90,7 +112,8 @@ func TestAFaultOfThePlannerIsShown(t *testing.T) {
 	}
 }
 
-// An executor that fails fails its attempt as environmental, and says so.
+// An executor that fails fails its attempt as environmental, and says so. One
+// that nobody answers makes no attempt.
 func TestAFaultOfTheExecutorFailsTheAttempt(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faults {
@@ -100,10 +123,16 @@ func TestAFaultOfTheExecutorFailsTheAttempt(t *testing.T) {
 				srv := serve(t, []fakemodel.Rule{{Name: "fault", When: fakemodel.When{System: asExecutor}, Reply: &fault}}, greeting())
 				root := faulty(t, name, "{default: "+asked(srv, b.backend, b.path, b.stream)+"}", "corrections: 0")
 				r := orch(t, root, "run", "--max-replans", "1", "greet me")
-				if mend[name] {
+				switch {
+				case mend[name]:
 					r.want(t, 4, "needs-you")
-				} else {
-					r.want(t, 3, "abandon")
+				case outages[name]:
+					r.givenUpWaiting(t, root, message.Executor)
+					if tried := bodies[message.ExecutionResult](t, root, "ExecutionResult"); len(tried) > 0 {
+						t.Errorf("counted as an attempt: %+v", tried)
+					}
+				default:
+					r.want(t, 3, "given up")
 					for _, e := range results(t, root) {
 						if e.Status != message.Failed || e.Reason == "" && e.Infeasible == "" {
 							t.Errorf("the attempt says %q: %q", e.Status, e.Reason)
@@ -151,11 +180,8 @@ func TestAServerThatIsNotThere(t *testing.T) {
 			root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+", "+string(role)+": "+asked(gone, "anthropic", "", "true")+"}"+
 				strings.Replace(quick, "crashes: 1", "crashes: 1, corrections: 0", 1))
 			r := orch(t, root, "run", "--max-replans", "1", "--strict", "greet me")
-			if role != message.Executor {
-				r.want(t, 4, "failed 1 times", "orch goals retry")
-			} else {
-				r.want(t, 3, "abandon", "unreachable")
-			}
+			r.want(t, 4, "unreachable")
+			r.givenUpWaiting(t, root, role)
 			nothingAccepted(t, root, r)
 		})
 	}
@@ -245,35 +271,31 @@ func TestALimitIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A limit that does not say how long it holds: the run stays up and asks nobody,
-// and Ctrl-C leaves nothing behind.
-func TestALimitWithoutAnEndIsNotAskedAbout(t *testing.T) {
+// A limit that does not say how long it holds is waited out like an outage: the
+// run shows when it tries again and asks nobody, and Ctrl-C leaves the goal
+// suspended and nothing behind.
+func TestALimitWithoutAnEndIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, []fakemodel.Rule{limited(0, "")}, greeting())
-	root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
-	cmd := orchCommand(root, "run", "greet me")
-	var said output
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the limit is shown", func() bool { return strings.Contains(said.String(), "limit ") })
+	root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+strings.Replace(quick, "outage_ms: 0", "outage_pause_ms: 60000", 1))
+	run := start(t, root, "run", "greet me")
+	until(t, "the next try is shown", func() bool { return strings.Contains(run.out.String(), "the next one is at") })
 	until(t, "the step is closed", func() bool { return len(ended(t, root, message.Planner)) >= 2 })
 	asked := len(srv.Requests())
-	orch(t, root, "status").want(t, 0, "used up  openai/127.0.0.1:")
+	orch(t, root, "status").want(t, 0, "no answer", "openai/127.0.0.1:")
 	if now := len(srv.Requests()); now != asked {
 		t.Errorf("%d more questions while the account is used up", now-asked)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+	if err := run.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // its exit code says more than its error
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit %d:\n%s", code, said.String())
+	if code := run.wait(); code != 130 || !strings.Contains(run.out.String(), "orch run --continue greet_me") {
+		t.Errorf("exit %d:\n%s", code, run.out.String())
 	}
 	if left := running(t, root); len(left) > 0 {
 		t.Errorf("left running: %q", left)
 	}
+	orch(t, root, "status").want(t, 0, "SUSPENDED", "stopped while it waited")
 }
 
 func TestCtrlCWhileAModelIsSilentLeavesNothing(t *testing.T) {

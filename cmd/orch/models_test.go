@@ -89,9 +89,10 @@ func asked(srv *fakemodel.Server, backend, path, stream string) string {
 	return fmt.Sprintf("{backend: %s, name: fake, options: {base_url: %q, stream: %q}}", backend, srv.URL()+path, stream)
 }
 
-// quick are limits under which a test need not wait.
+// quick are limits under which a test need not wait: an outage is given up at
+// the first try.
 const quick = `
-limits: {crashes: 1, model_retries: 0, model_idle_ms: 120000, model_wall_ms: 120000, pause_ms: 3600000}
+limits: {crashes: 1, model_retries: 0, model_idle_ms: 120000, model_wall_ms: 120000, pause_ms: 3600000, outage_ms: 0}
 prices: {"fake*": {in: 1, out: 10, cached: 0.1}}
 `
 

@@ -61,7 +61,7 @@ Exit codes: 0 accepted or good enough, 2 usage or configuration, 3 abandoned,
 	fl.StringArrayVar(&f.allow, "allow", nil, "give one permission: ACTION:PATTERN, for example delete:build/**, repeatable")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, its criteria and an estimate, and stop")
 	fl.BoolVar(&f.later, "later", false, "put the goal on the board and leave it to orch run --continue or scripts/supervise.sh")
-	fl.BoolVar(&f.wait, "wait", false, "stay while the goal waits for a person, and go on once they answered")
+	fl.BoolVar(&f.wait, "wait", false, "stay while the goal waits for a person, and up to a day (limits.outage_wait_ms) for a provider that fails")
 	fl.BoolVar(&f.resume, "continue", false, "go on with an open goal (its id, or the newest one); of one that has ended, show the result")
 	return c
 }
@@ -201,7 +201,7 @@ func (a *app) enter(ctx context.Context, root string, f runFlags, in message.Use
 }
 
 // reopen picks the goal to go on with and lifts what only a new run lifts: an
-// interruption, a stop after crashes, or one because nobody judged.
+// interruption, a stop after crashes, or one because nobody judged or answered.
 func (a *app) reopen(ctx context.Context, b *session, args []string) (message.GoalID, error) {
 	var goal blackboard.Goal
 	err := b.View(ctx, func(st *blackboard.State) error {
@@ -212,7 +212,7 @@ func (a *app) reopen(ctx context.Context, b *session, args []string) (message.Go
 	if err != nil {
 		return "", err
 	}
-	if s := goal.Suspended; s != nil && slices.Contains([]string{blackboard.WhyAbort, blackboard.WhyCrash, blackboard.WhyUnjudged}, s.Why) {
+	if s := goal.Suspended; s != nil && slices.Contains([]string{blackboard.WhyAbort, blackboard.WhyCrash, blackboard.WhyUnjudged, blackboard.WhyOutage}, s.Why) {
 		_, err = b.Append(ctx, message.Message{From: message.Human, Goal: goal.ID, Subject: string(goal.ID),
 			Body: message.Unblocked{Reason: "orch run --continue"}})
 	}

@@ -53,7 +53,7 @@ func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goa
 	}
 	s := newScreen(a)
 	if wait {
-		sv.Stay = a.stay(s)
+		sv.Stay, sv.Policy.OutageMS = a.stay(s), cfg.Limits.OutageWaitMS
 	}
 	var g blackboard.Goal
 	var head uint64

@@ -26,8 +26,8 @@ func waitsFor(g blackboard.Goal) (what, next string) {
 // ends it, so that it is.
 func (a *app) stay(s *screen) func(supervisor.Wait) bool {
 	return func(w supervisor.Wait) bool {
-		if a.asks() && hasQuestion(w.Goal) {
-			return false
+		if a.asks() && hasQuestion(w.Goal) || w.Goal.Suspended != nil && w.Goal.Suspended.Why == blackboard.WhyOutage {
+			return false // to wait longer for a provider than it did is for a new run
 		}
 		if err := a.sayWait(s, w); err != nil {
 			a.warn(fmt.Errorf("say what the goal waits for: %w", err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/act/process"
+	"orch/roles/loop"
 	"orch/roles/run/supervisor"
 )
 
@@ -44,7 +46,15 @@ type statusReport struct {
 	Lost      []stepRow                 `json:"lost"`  // started, but their process is gone
 	Approvals int                       `json:"approvals"`
 	Paused    map[string]time.Time      `json:"accounts_used_up"` // until when
+	Outages   []outageRow               `json:"outages"`          // that goals wait for
 	Sprint    *sprintReport             `json:"sprint"`           // the open one
+}
+
+// outageRow is a goal that waits because no provider answers a role.
+type outageRow struct {
+	Goal message.GoalID `json:"goal"`
+	Role message.Role   `json:"role"`
+	blackboard.Outage
 }
 
 type stepRow struct {
@@ -62,7 +72,7 @@ func (a *app) status(ctx context.Context) (statusReport, error) {
 		return statusReport{}, err
 	}
 	defer b.Close()
-	r := statusReport{Version: 1, Root: b.Root(), Goals: []goalRow{}, Steps: []stepRow{}, Lost: []stepRow{}}
+	r := statusReport{Version: 1, Root: b.Root(), Goals: []goalRow{}, Steps: []stepRow{}, Lost: []stepRow{}, Outages: []outageRow{}}
 	err = b.View(ctx, func(st *blackboard.State) error {
 		r.Seq, r.Hash = st.Head()
 		r.Brakes, r.Tasks = st.Brakes(), st.Counts("")
@@ -70,6 +80,11 @@ func (a *app) status(ctx context.Context) (statusReport, error) {
 		for account, until := range st.Limits() {
 			if until.After(time.Now()) {
 				r.Paused[account] = until
+			}
+		}
+		for _, g := range st.OpenGoals() {
+			if a, waits := loop.WaitsForProvider(st, g); waits {
+				r.Outages = append(r.Outages, outageRow{g.ID, a.Role, *a.Outage})
 			}
 		}
 		if s := st.Sprint(); s.Open() {
@@ -150,6 +165,10 @@ func (a *app) printStatus(s statusReport) error {
 	}
 	for _, account := range slices.Sorted(maps.Keys(s.Paused)) {
 		say(a.out, "used up  %s until %s; the run goes on by itself then\n", account, s.Paused[account].Local().Format("2006-01-02 15:04:05"))
+	}
+	for _, o := range s.Outages {
+		say(a.out, "no answer to the %s from %s since %s; the next try is at %s\n", o.Role, strings.Join(o.Accounts, ", "),
+			o.Since.Local().Format("15:04:05"), o.Until.Local().Format("15:04:05"))
 	}
 	total := 0
 	for _, st := range append(append([]blackboard.Status{}, openStatuses...), endedStatuses...) {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard"
+	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/act/workspace"
 	"orch/roles/agentvalidator"
@@ -189,6 +190,9 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	r := supervisor.Report{Spent: env.meter.Spent(), Needs: env.meter.Needs()}
 	r, err = mended(r, err)
 	r.Usage, r.Cost = env.meter.Total()
+	if d := env.meter.Down(); d != nil && errors.Is(err, step.ErrWaits) && r.Needs == "" {
+		r.Down = &supervisor.Down{Accounts: d.Accounts, Reason: d.Reason}
+	}
 	if err != nil {
 		r.Detail = err.Error()
 		r.Moved, r.Killed = errors.Is(err, step.ErrMoved), errors.Is(err, step.ErrKilled)
@@ -217,6 +221,8 @@ func mendFirst(err error) string {
 	odd, came := errors.AsType[*trust.OddError](err)
 	open, unjudged := errors.AsType[*think.NotJudgedError](err)
 	switch {
+	case err != nil && journal.FaultOf(err) == journal.DiskFull:
+		return err.Error() + ". The disk is full: free some space (orch board gc helps), then: orch resume"
 	case unjudged:
 		return open.Error() + ". " + open.Hint()
 	case lost:

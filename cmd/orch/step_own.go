@@ -52,7 +52,10 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 		acted = errors.Join(acted, guard.look(context.WithoutCancel(ctx), c))
 	}
 	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
-		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs}
+		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs, Down: report.Down}
+	if report.Down != nil && end.Class == message.EndAgain {
+		end.Class = message.EndOutage
+	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return errors.Join(asStepExit(acted), st.End(closing, c, end))

@@ -153,7 +153,7 @@ func (a *attempt) broken(ctx, working context.Context, tools *step.Journalled, e
 	case step.Late(err):
 		r := a.result(think.Execution{Status: message.Failed, Class: message.Environmental, Reason: "the claim was lost"}, tools.Calls())
 		return a.e.KeepLate(ctx, r)
-	case tools.Fatal() != nil, ctx.Err() != nil:
+	case tools.Fatal() != nil, ctx.Err() != nil, journal.FaultOf(err) == journal.DiskFull:
 		return err
 	}
 	reason := fmt.Sprintf("the backend failed: %v", a.e.Unread(err))

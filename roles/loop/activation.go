@@ -46,12 +46,15 @@ type Activation struct {
 
 // Policy is what activation and housekeeping depend on beside the board.
 type Policy struct {
-	CrashLimit   int   // tries of one activation that failed by their own fault
-	KillLimit    int   // tries of one activation that were ended from outside
-	AgainMS      int64 // wait after a step that stopped cleanly to be started again
-	BackoffMS    int64 // wait after the first crash; doubles with each
-	BackoffMaxMS int64
-	LeaseMS      int64 // how long a process that can not be looked at keeps a step it has not registered for
+	CrashLimit    int   // tries of one activation that failed by their own fault
+	KillLimit     int   // tries of one activation that were ended from outside
+	AgainMS       int64 // wait after a step that stopped cleanly to be started again
+	BackoffMS     int64 // wait after the first crash; doubles with each
+	BackoffMaxMS  int64
+	Began         time.Time // of this run; zero for a step that nobody supervises
+	OutageMS      int64     // how long a run waits for providers that fail
+	OutagePauseMS int64     // before the first try again; doubles with each
+	LeaseMS       int64     // how long a process that can not be looked at keeps a step it has not registered for
 
 	MemoryResident bool  // a memory resident is there to answer
 	MemoryWaitMS   int64 // how long its answer is waited for
@@ -70,6 +73,7 @@ func PolicyOf(c config.Config) Policy {
 	return Policy{
 		CrashLimit: c.Limits.Crashes, KillLimit: c.Limits.Kills,
 		LeaseMS: c.Limits.LeaseMS, AgainMS: 2_000, BackoffMS: 5_000, BackoffMaxMS: 5 * 60_000,
+		OutageMS: c.Limits.OutageMS, OutagePauseMS: c.Limits.OutagePauseMS,
 		MemoryWaitMS: c.Limits.MemoryWaitMS, MemoryOff: c.Memory.Off, Caps: CapsOf(c.Budget),
 		Code: Code{
 			Coders: cmp.Or(c.Code.Coders, c.Limits.Jobs), Reviewers: cmp.Or(c.Code.Reviewers, c.Limits.Jobs),
@@ -246,6 +250,9 @@ func startable(s Board, p Policy, key blackboard.ActivationKey) (notBefore time.
 	if a.Live() || a.Class == message.EndDone || a.Class == message.EndUnjudged || exhausted(a, p) {
 		return time.Time{}, false
 	}
+	if a.Outage != nil && a.Class == message.EndOutage {
+		return p.nextTry(*a.Outage)
+	}
 	return a.Ended.TS.Add(time.Duration(waitMS(a, p)) * time.Millisecond), true
 }
 
@@ -269,11 +276,14 @@ func waitMS(a blackboard.Activation, p Policy) int64 {
 }
 
 // backoffMS is the wait after the nth end in a row.
-func (p Policy) backoffMS(n int) int64 {
-	wait := p.BackoffMS
+func (p Policy) backoffMS(n int) int64 { return doubled(p.BackoffMS, p.BackoffMaxMS, n) }
+
+// doubled is the nth of waits that double from the first up to the longest.
+func doubled(firstMS, mostMS int64, n int) int64 {
+	wait := min(firstMS, mostMS)
 	for range n - 1 {
-		if wait *= 2; wait >= p.BackoffMaxMS {
-			return p.BackoffMaxMS
+		if wait *= 2; wait >= mostMS {
+			return mostMS
 		}
 	}
 	return wait

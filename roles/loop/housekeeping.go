@@ -252,7 +252,11 @@ func (h *keeper) goal(g blackboard.Goal) {
 	if h.planReview(g) || h.overBudget(g) {
 		return
 	}
-	h.stuck(g, len(h.out) > said)
+	moved := len(h.out) > said
+	if !moved && h.outage(g) {
+		return
+	}
+	h.stuck(g, moved)
 }
 
 // unattendedQuestion answers a clarification nobody is there to answer: an

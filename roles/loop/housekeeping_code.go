@@ -147,7 +147,7 @@ func (h *keeper) staleCheckpoint() {
 func (h *keeper) staleSuspension(g blackboard.Goal) {
 	switch s := g.Suspended; {
 	case s == nil:
-	case slices.Contains([]string{blackboard.WhyCheckpoint, blackboard.WhyPlanReview, blackboard.WhyBreaker, blackboard.WhyCrash, blackboard.WhyUnjudged}, s.Why):
+	case slices.Contains([]string{blackboard.WhyCheckpoint, blackboard.WhyPlanReview, blackboard.WhyBreaker, blackboard.WhyCrash, blackboard.WhyUnjudged, blackboard.WhyOutage}, s.Why):
 		h.escalate(g.ID, s.Since, s.Level, s.Detail)
 	}
 }

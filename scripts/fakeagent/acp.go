@@ -183,6 +183,9 @@ func (a *acpAgent) prompt(f frame) {
 	case "forbidden":
 		a.refuse(f, -32603, notAllowed)
 		return
+	case "no-credit":
+		a.refuse(f, -32603, noCredit)
+		return
 	case "unreachable":
 		a.refuse(f, -32603, notThere)
 		return
@@ -193,6 +196,7 @@ func (a *acpAgent) prompt(f frame) {
 		a.refuse(f, -32603, "API Error: 529 Overloaded")
 		return
 	case "server": // as codex does
+		usage = m{"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
 		end("unexpected status 500 Internal Server Error: it broke, url: http://127.0.0.1/v1/responses")
 		return
 	case "error":

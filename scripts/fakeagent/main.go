@@ -46,6 +46,7 @@ var modes = map[string]string{
 	"wrong":        "an answer of another form than was asked for",
 	"limit":        "its account is used up for an hour",
 	"limit-open":   "its account is used up, and it does not say until when",
+	"no-credit":    "its account has no credit left, said with status 402",
 	"limit-retry":  "says that it retries after 429, for ever",
 	"auth":         "its key is wrong",
 	"forbidden":    "its account may not",
@@ -122,6 +123,7 @@ func or(a, b string) string {
 // What providers and models say.
 const (
 	usedUp     = "API Error: 429 usage limit reached"
+	noCredit   = `API Error: 402 {"type":"error","error":{"type":"billing_error","message":"Payment Required"}}`
 	notAllowed = "API Error: 403 Forbidden: this account may not"
 	notThere   = "API Error: connect ECONNREFUSED 127.0.0.1:1"
 	wrongForm  = `{"answer":"yes, certainly, all of it passes"}`
@@ -191,6 +193,8 @@ func (a *agent) play(mode string) {
 		a.end(a.voice.done(wrongForm, nil), 0)
 	case "limit-open":
 		a.end(a.voice.failed(usedUp, 429), 1)
+	case "no-credit":
+		a.end(a.voice.failed(noCredit, 402), 1)
 	case "forbidden":
 		a.end(a.voice.failed(notAllowed, 403), 1)
 	case "unreachable":

@@ -109,7 +109,7 @@ func classLook(class string) string {
 	switch class {
 	case message.EndDone:
 		return "good"
-	case message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndInterrupted:
+	case message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndInterrupted, message.EndOutage:
 		return "turn"
 	}
 	return "bad"

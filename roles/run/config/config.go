@@ -111,7 +111,10 @@ type Limits struct {
 	ModelWallMS    int64 `yaml:"model_wall_ms"`   // one question to a model
 	ModelRetries   int   `yaml:"model_retries"`   // of a question that failed for a passing reason
 	ModelWaitMS    int64 `yaml:"model_wait_ms"`   // longest wait before a retry; a provider that asks for more is paused
-	PauseMS        int64 `yaml:"pause_ms"`        // of an account whose provider does not say when it is free again
+	PauseMS        int64 `yaml:"pause_ms"`        // of an account that a fallback stands in for
+	OutageMS       int64 `yaml:"outage_ms"`       // how long a goal waits for a provider that fails
+	OutageWaitMS   int64 `yaml:"outage_wait_ms"`  // the same with --wait
+	OutagePauseMS  int64 `yaml:"outage_pause_ms"` // before the first try again; doubles with each
 }
 
 // Budget bounds what may be spent, in US dollars. Zero means no cap.
@@ -184,7 +187,8 @@ func Default() Config {
 		Limits: Limits{Jobs: 4, Corrections: 2, StepWallMS: 30 * 60_000, StepIdleMS: 10 * 60_000, CallWallMS: 10 * 60_000,
 			CheckWallMS: 10 * 60_000, GraceMS: 5_000, OutputBytes: 8 << 20, Crashes: 3, Kills: 200, LeaseMS: 60_000,
 			MemoryWaitMS: 2_000, HookWallMS: 30_000, ModelOutput: 4_000, ModelTurns: 40, PlanRejections: 3,
-			ModelIdleMS: 120_000, ModelWallMS: 15 * 60_000, ModelRetries: 3, ModelWaitMS: 10_000, PauseMS: 60_000},
+			ModelIdleMS: 120_000, ModelWallMS: 15 * 60_000, ModelRetries: 3, ModelWaitMS: 10_000, PauseMS: 60_000,
+			OutageMS: 10 * 60_000, OutageWaitMS: 24 * 3_600_000, OutagePauseMS: 5_000},
 		Models: map[string]Model{},
 		Prices: map[string]Price{},
 		Budget: Budget{FoundCap: 5, Reserve: 0.05},

@@ -36,6 +36,14 @@ type Report struct {
 	Killed bool            `json:"killed,omitempty"` // somebody else ended what it ran
 	// Unjudged: nobody who was asked gave a verdict that binds.
 	Unjudged bool `json:"unjudged,omitempty"`
+	// Down says that no provider answered; nil if that is not why it ended.
+	Down *Down `json:"down,omitempty"`
+}
+
+// Down is why no provider answered a step.
+type Down struct {
+	Accounts []string `json:"accounts"`
+	Reason   string   `json:"reason"`
 }
 
 // Processes spawns steps as processes of this program.
@@ -107,7 +115,7 @@ func endOf(r process.Result, report []byte) End {
 	var said Report
 	if json.Unmarshal(bytes.TrimSpace(report), &said) == nil {
 		e.Usage, e.Cost, e.Detail = said.Usage, said.Cost, said.Detail
-		e.Spent, e.Needs = said.Spent, said.Needs
+		e.Spent, e.Needs, e.Down = said.Spent, said.Needs, said.Down
 	}
 	switch {
 	case r.Canceled:
@@ -124,6 +132,8 @@ func endOf(r process.Result, report []byte) End {
 		e.Class = message.EndMoved
 	case r.Exit == 42 && said.Killed:
 		e.Class = message.EndKilled
+	case r.Exit == 42 && said.Down != nil:
+		e.Class = message.EndOutage
 	case r.Exit == 42 && said.Unjudged:
 		e.Class = message.EndUnjudged
 	case r.Exit == 42:

@@ -163,6 +163,7 @@ type End struct {
 	Survivors  int
 	Spent      []message.Spent // by model
 	Needs      string          // what a person must mend before it is worth starting again
+	Down       *Down           // that no provider answered, with class outage
 }
 
 // NeedsPerson names the checkpoint of a step that a person must help.
@@ -175,6 +176,9 @@ const NeedsPerson = "needs-you"
 func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	k := c.Activation.Key
 	if err := s.hold(ctx, c, e); err != nil {
+		return err
+	}
+	if err := s.down(ctx, c, e); err != nil {
 		return err
 	}
 	if err := s.release(ctx, c, e.Class); err != nil {
@@ -203,6 +207,25 @@ func (s *Starter) hold(ctx context.Context, c Claim, e End) error {
 	_, err := s.Board.Append(ctx, s.message(c.Activation, message.CheckpointReached{Name: NeedsPerson, Reason: e.Needs}))
 	if err != nil && !Refused(err) {
 		return fmt.Errorf("say why %s on %s waits: %w", c.Activation.Key.Role, c.Activation.Key.Subject, err)
+	}
+	return nil
+}
+
+// down says that no provider answered a step, and when it is tried again.
+func (s *Starter) down(ctx context.Context, c Claim, e End) error {
+	if e.Down == nil || e.Class != message.EndOutage {
+		return nil
+	}
+	k := c.Activation.Key
+	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		live, ok := st.Activation(k)
+		if !ok || !live.Live() || live.Marker != c.Marker {
+			return message.Message{}, errClosed
+		}
+		return s.message(c.Activation, loop.OutageOf(live, s.Policy, e.Down.Accounts, e.Down.Reason, s.Clock.Now().UTC())), nil
+	})
+	if err != nil && !errors.Is(err, errClosed) {
+		return fmt.Errorf("say that nobody answers %s on %s: %w", k.Role, k.Subject, err)
 	}
 	return nil
 }

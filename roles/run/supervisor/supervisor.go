@@ -110,12 +110,16 @@ func (s *Supervisor) Run(ctx context.Context) (Ending, error) {
 	s.live = map[string]running{}
 	s.ended = make(chan ended)
 	s.lost = losses{}
+	s.Policy.Began = s.Clock.Now()
 	attended, stop := context.WithCancel(ctx)
 	residents := s.keepResidents(attended)
 	ending, err := s.serve(ctx)
 	s.drain()
 	stop()
 	residents()
+	if ending == Interrupted && err == nil {
+		err = s.leaveWaiting(context.WithoutCancel(ctx))
+	}
 	// The run's context may be done, and the hook's own limit bounds it.
 	s.atEnd(context.WithoutCancel(ctx), ending, err)
 	return ending, err
@@ -343,4 +347,27 @@ func (s *Supervisor) stalled(ctx context.Context) error {
 	_, err := s.Board.Append(ctx, message.Message{From: message.Supervisor, To: message.All, Goal: s.Goal, Subject: string(s.Goal),
 		Body: message.CheckpointReached{Name: "stalled", Reason: fmt.Sprintf("nothing was due, running or awaited for %s", stallAfter)}})
 	return errors.Join(fmt.Errorf("goal %s does not move: nothing is due, running or awaited", s.Goal), err)
+}
+
+// leaveWaiting suspends a goal that was waiting for a provider when the run was
+// told to stop, so that whoever looks at it sees what it waits for.
+func (s *Supervisor) leaveWaiting(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		g, ok := st.Goal(s.Goal)
+		if !ok {
+			return message.Message{}, errClosed
+		}
+		a, waits := loop.WaitsForProvider(st, g)
+		if !waits {
+			return message.Message{}, errClosed
+		}
+		return message.Message{From: message.Supervisor, To: message.All, Goal: g.ID, Subject: string(g.ID), Cause: a.Ended.ID,
+			Body: loop.GaveUpWaiting(g, a, s.Clock.Now(), "stopped while it waited")}, nil
+	})
+	if err != nil && !errors.Is(err, errClosed) && !Refused(err) {
+		return fmt.Errorf("say what the goal waits for: %w", err)
+	}
+	return nil
 }

@@ -180,13 +180,13 @@ func TestFailures(t *testing.T) {
 		"silent": model.Idle, "hang": model.Idle, "crash": model.Ended, "killed": model.Killed, "quiet": model.Ended, "noresult": model.Ended,
 		"flood": model.TooLarge, "limit": model.Limit, "limit-retry": model.Limit, "auth": model.Auth,
 		"overloaded": model.Overloaded, "server": model.Server, "error": model.Ended, "empty": model.Unreadable, "lies-on-term": model.Idle,
-		"limit-open": model.Limit, "forbidden": model.Auth, "unreachable": model.Unreachable, "babble": model.Ended, "huge": model.TooLarge, "wrong": "",
+		"limit-open": model.UsedUp, "forbidden": model.Auth, "unreachable": model.Unreachable, "babble": model.Ended, "huge": model.TooLarge, "wrong": "",
 	}
 	except := map[string]map[string]model.Kind{
 		// A program without events says nothing but its output and its end.
 		"text": {"error": "", "limit": model.Ended, "auth": model.Ended, "overloaded": model.Ended, "server": model.Ended, "limit-retry": model.Idle, "empty": model.Ended, "crash": model.Ended, "noresult": model.Ended,
 			"limit-open": model.Ended, "forbidden": model.Ended, "unreachable": model.Ended, "babble": ""},
-		"json": {"limit-retry": model.Idle, "babble": model.Unreadable, "empty": model.Ended, "crash": model.Ended, "noresult": model.Ended},
+		"json": {"limit-open": model.Limit, "limit-retry": model.Idle, "babble": model.Unreadable, "empty": model.Ended, "crash": model.Ended, "noresult": model.Ended},
 		"acp":  {"limit-retry": model.Idle},
 	}
 	eachWay(t, func(t *testing.T, w way) {

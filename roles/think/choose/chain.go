@@ -68,8 +68,7 @@ func (c *Client) Complete(ctx context.Context, req model.Request) (model.Respons
 	for i := from; i < len(c.links); i++ {
 		l := c.links[i]
 		if !c.inner && !c.meter.free(l.Account()) {
-			errs = append(errs, &model.Error{Kind: model.Limit, Model: l.Client.Model(), Account: l.Account(),
-				Until: c.meter.Paused[l.Account()], Detail: "the account is paused"})
+			errs = append(errs, c.meter.notAsked(l.Entry, l.Client.Model()))
 			continue
 		}
 		got, err := l.Client.Complete(ctx, c.plain(req, i))
@@ -172,7 +171,7 @@ func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entr
 	for i := range n {
 		e, metered := entry(i)
 		if !m.free(e.Account()) {
-			errs = append(errs, &model.Error{Kind: model.Limit, Model: e.Title(), Account: e.Account(), Detail: "the account is paused"})
+			errs = append(errs, m.notAsked(e, e.Title()))
 			continue
 		}
 		done, usage, usd, err := do(i)

@@ -37,6 +37,10 @@ func (s *said) Complete(_ context.Context, r model.Request) (model.Response, err
 		return model.Response{Text: v, Usage: message.Usage{InputTokens: 1_000_000, ModelCalls: 1}}, nil
 	case model.Response:
 		return v, nil
+	case *model.Error:
+		named := *v
+		named.Account = "acct-" + s.name
+		return model.Response{}, &named
 	case error:
 		return model.Response{}, v
 	}
@@ -82,20 +86,25 @@ func TestWhatAFailureMeans(t *testing.T) {
 		needs  string
 		pauses string
 		kind   model.Kind
+		down   string // accounts
 	}{
 		"an answer":                        {a: []any{"yes"}, text: "yes"},
-		"a limit":                          {a: []any{fails(model.Limit)}, waits: true, pauses: "acct-a"},
+		"a limit":                          {a: []any{fails(model.Limit)}, waits: true, down: "acct-a"},
+		"a limit with a time":              {a: []any{&model.Error{Kind: model.Limit, Until: t0.Add(time.Hour)}}, waits: true, pauses: "acct-a"},
 		"a limit, and a fallback":          {a: []any{fails(model.Limit)}, b: []any{"b"}, text: "b", pauses: "acct-a"},
-		"two limits":                       {a: []any{fails(model.Limit)}, b: []any{fails(model.Limit)}, waits: true, pauses: "acct-a acct-b"},
-		"a limit, and nobody else":         {a: []any{fails(model.Limit)}, b: []any{fails(model.Unreachable)}, waits: true, pauses: "acct-a"},
-		"overloaded":                       {a: []any{fails(model.Overloaded)}, kind: model.Overloaded},
+		"two limits":                       {a: []any{fails(model.Limit)}, b: []any{fails(model.Limit)}, waits: true, pauses: "acct-a", down: "acct-a acct-b"},
+		"a limit, and nobody else":         {a: []any{fails(model.Limit)}, b: []any{fails(model.Unreachable)}, waits: true, pauses: "acct-a", down: "acct-a acct-b"},
+		"overloaded":                       {a: []any{fails(model.Overloaded)}, waits: true, down: "acct-a"},
 		"overloaded, and a fallback":       {a: []any{fails(model.Overloaded)}, b: []any{"b"}, text: "b", pauses: "acct-a"},
 		"silence, and a fallback":          {a: []any{fails(model.Idle)}, b: []any{"b"}, text: "b", pauses: "acct-a"},
-		"nobody reachable":                 {a: []any{fails(model.Unreachable)}, b: []any{fails(model.Server)}, kind: model.Server, pauses: "acct-a"},
-		"a wrong key":                      {a: []any{fails(model.Auth)}, waits: true, needs: "set the key"},
+		"nobody reachable":                 {a: []any{fails(model.Unreachable)}, b: []any{fails(model.Server)}, waits: true, pauses: "acct-a", down: "acct-a acct-b"},
+		"a wrong key":                      {a: []any{fails(model.Auth)}, waits: true, needs: "log in"},
+		"a used-up account":                {a: []any{fails(model.UsedUp)}, waits: true, needs: "add credit"},
 		"a wrong key, and a fallback":      {a: []any{fails(model.Auth)}, b: []any{"b"}, text: "b", pauses: "acct-a"},
 		"an unknown model":                 {a: []any{fails(model.BadRequest)}, waits: true, needs: "check models"},
-		"a wrong key, the other is silent": {a: []any{fails(model.Auth)}, b: []any{fails(model.Idle)}, kind: model.Idle, pauses: "acct-a"},
+		"a wrong key, the other is silent": {a: []any{fails(model.Auth)}, b: []any{fails(model.Idle)}, waits: true, pauses: "acct-a", down: "acct-b"},
+		"an agent that ended":              {a: []any{fails(model.Ended)}, kind: model.Ended},
+		"what a program printed":           {a: []any{&model.Error{Kind: model.Unreachable, Hearsay: true}}, kind: model.Unreachable},
 		"garbage is not handed on":         {a: []any{fails(model.Malformed)}, b: []any{"b"}, kind: model.Malformed},
 		"neither is a refusal":             {a: []any{fails(model.Refused)}, b: []any{"b"}, kind: model.Refused},
 		"nor after a kill from outside":    {a: []any{fails(model.Killed)}, b: []any{"b"}, waits: true, kind: model.Killed},
@@ -119,6 +128,8 @@ func TestWhatAFailureMeans(t *testing.T) {
 			t.Errorf("%s: paused %q, want %q", name, paused, c.pauses)
 		case c.waits != (w.ctx.Err() != nil), c.waits != Waits(context.Cause(w.ctx)), c.waits != (w.Stopped() != nil):
 			t.Errorf("%s: the step goes on: %v", name, context.Cause(w.ctx))
+		case (c.down == "") != (w.Down() == nil), w.Down() != nil && strings.Join(w.Down().Accounts, " ") != c.down:
+			t.Errorf("%s: down %+v, want %q", name, w.Down(), c.down)
 		case c.kind != "" && (failure == nil || failure.Kind != c.kind):
 			t.Errorf("%s: %v, want %s", name, err, c.kind)
 		}
@@ -140,7 +151,7 @@ func TestAPausedAccountIsNotAsked(t *testing.T) {
 
 func TestWhatALimitSaysIsKept(t *testing.T) {
 	until := t0.Add(3 * time.Hour)
-	for want, said := range map[time.Time]time.Time{until: until, t0.Add(time.Minute): {}, t0.Add(time.Second): t0.Add(-time.Hour)} {
+	for want, said := range map[time.Time]time.Time{until: until, t0.Add(time.Second): t0.Add(-time.Hour)} {
 		w := newBench(t, []any{&model.Error{Kind: model.Limit, Until: said}}, nil)
 		if _, err := w.ask(); !Waits(err) || !w.Limits()[0].Until.Equal(want) {
 			t.Errorf("said %s: paused until %s, want %s", said, w.Limits()[0].Until, want)

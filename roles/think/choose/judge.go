@@ -49,7 +49,7 @@ func (j *Judge) Judge(ctx context.Context, in think.JudgeInput) (think.Judgement
 		}
 		l := j.links[i]
 		if !j.meter.free(l.Account()) {
-			failed = append(failed, &model.Error{Kind: model.Limit, Model: l.Title(), Account: l.Account(), Until: j.meter.Paused[l.Account()], Detail: "the account is paused"})
+			failed = append(failed, j.meter.notAsked(l.Entry, l.Title()))
 			continue
 		}
 		got, err := l.Judge.Judge(ctx, in)

@@ -46,7 +46,7 @@ func TestJudgesTakeTurns(t *testing.T) {
 		"an answer that is none":             {a: []error{fails(model.Malformed)}, asked: "a b"},
 		"it declines":                        {a: []error{fails(model.Refused)}, b: []error{fails(model.TooLarge)}, asked: "a b", unusable: true},
 		"a server that is down":              {a: []error{fails(model.Unreachable)}, asked: "a b"},
-		"both servers are down":              {a: []error{fails(model.Unreachable)}, b: []error{fails(model.Server)}, asked: "a b", fails: true},
+		"both servers are down":              {a: []error{fails(model.Unreachable)}, b: []error{fails(model.Server)}, asked: "a b", waits: true},
 		"garbage, and a limit":               {a: []error{garbage}, b: []error{fails(model.Limit)}, asked: "a b", waits: true},
 		"garbage to the second look as well": {b: []error{garbage}, second: true, asked: "a b a"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +41,15 @@ type Meter struct {
 	spent   []message.Spent
 	limits  []message.LimitReached
 	needs   string
+	outage  *Down
 	stopped error
+}
+
+// Down is why nobody answers: every entry of a chain that could be asked failed
+// by its provider's fault.
+type Down struct {
+	Accounts []string `json:"accounts"`
+	Reason   string   `json:"reason"`
 }
 
 // Spent is what was taken so far, by model.
@@ -75,6 +84,13 @@ func (m *Meter) Needs() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.needs
+}
+
+// Down is the outage that stopped the step; nil if none did.
+func (m *Meter) Down() *Down {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.outage
 }
 
 // Stopped is why the step was stopped; nil if it was not.
@@ -146,19 +162,27 @@ func (m *Meter) pause(account string, until time.Time, reason string) {
 }
 
 // free tells whether an account can be used now.
-func (m *Meter) free(account string) bool {
+func (m *Meter) free(account string) bool { return m.until(account).IsZero() }
+
+// until is when a paused account can be used again; zero for now.
+func (m *Meter) until(account string) (until time.Time) {
 	now := m.Now()
-	if until, ok := m.Paused[account]; ok && now.Before(until) {
-		return false
+	if t := m.Paused[account]; now.Before(t) {
+		until = t
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, l := range m.limits {
-		if l.Account == account && now.Before(l.Until) {
-			return false
+		if l.Account == account && now.Before(l.Until) && l.Until.After(until) {
+			until = l.Until
 		}
 	}
-	return true
+	return until
+}
+
+// notAsked is what stands for the answer of an entry whose account is paused.
+func (m *Meter) notAsked(e Entry, name string) error {
+	return &model.Error{Kind: model.Limit, Model: name, Account: e.Account(), Until: m.until(e.Account()), Detail: "the account is paused"}
 }
 
 func (m *Meter) stop(why error, needs string) error {
@@ -175,7 +199,8 @@ func (m *Meter) stop(why error, needs string) error {
 }
 
 // after decides what a failure means for an entry that has others behind it:
-// go on with the next one, or give the error back.
+// go on with the next one, or give the error back. An account that says when it
+// is free again is paused until then.
 func (m *Meter) after(err error, e Entry) (next bool) {
 	var failure *model.Error
 	if !errors.As(err, &failure) {
@@ -185,9 +210,9 @@ func (m *Meter) after(err error, e Entry) (next bool) {
 	switch {
 	case failure.Kind == model.Cancelled, failure.Kind == model.Killed:
 		return false
-	case failure.Kind == model.Limit:
+	case failure.Kind == model.Limit && !failure.Outage():
 		m.pause(e.Account(), failure.Until, reason)
-	case failure.Kind == model.Auth, failure.Kind == model.BadRequest, failure.Passing():
+	case failure.Mend(), failure.Passing():
 	default:
 		return false // what was asked is the fault, so nobody else would do better
 	}
@@ -207,13 +232,14 @@ func (m *Meter) givenUp(err error) error {
 }
 
 // exhausted decides what it means that the last entry of a chain failed. A
-// chain with an account that only has to be waited for is waited for; a wrong
-// key or name is a person's to mend; a server that cannot be reached is a
-// failure of what was tried. Where answers were of no use and nothing else may
-// pass by itself, all failures are returned.
+// provider that fails and an account that is paused are waited for; a missing
+// login, a used-up account or a wrong name is a person's to mend; anything else
+// is a failure of what was tried. Where answers were of no use and nothing else
+// may pass by itself, all failures are returned.
 func (m *Meter) exhausted(errs []error) error {
 	last := errs[len(errs)-1]
-	var mend, passing *model.Error
+	var mend, passing, limit *model.Error
+	var down Down
 	useless := false
 	for _, err := range errs {
 		var failure *model.Error
@@ -228,25 +254,48 @@ func (m *Meter) exhausted(errs []error) error {
 		if failure.Passing() {
 			passing = failure
 		}
-		switch failure.Kind {
-		case model.Limit:
-			return m.stop(fmt.Errorf("%w: %w", ErrWaits, err), "")
-		case model.Auth, model.BadRequest:
-			if mend == nil {
-				mend = failure
-			}
+		switch {
+		case failure.Outage():
+			down.add(failure)
+		case failure.Kind == model.Limit:
+			limit = failure
+		case failure.Mend() && mend == nil:
+			mend = failure
 		}
 	}
-	if useless {
-		if passing != nil {
-			return passing // that one may still give a useful answer
-		}
+	switch {
+	case len(down.Accounts) > 0:
+		return m.isDown(down)
+	case limit != nil:
+		return m.stop(fmt.Errorf("%w: %w", ErrWaits, limit), "")
+	case useless && passing != nil:
+		return passing // that one may still give a useful answer
+	case useless:
 		return errors.Join(errs...)
-	}
-	if mend != nil && allMend(errs) {
+	case mend != nil && allMend(errs):
 		return m.stop(fmt.Errorf("%w: %w", ErrWaits, mend), mend.Error()+"; "+mend.Hint())
 	}
 	return last
+}
+
+func (d *Down) add(failure *model.Error) {
+	if !slices.Contains(d.Accounts, failure.Account) {
+		d.Accounts = append(d.Accounts, failure.Account)
+	}
+	if d.Reason != "" {
+		d.Reason += "; "
+	}
+	d.Reason += failure.Error()
+}
+
+// isDown stops the step because of its providers.
+func (m *Meter) isDown(d Down) error {
+	m.mu.Lock()
+	if m.stopped == nil {
+		m.outage = &d
+	}
+	m.mu.Unlock()
+	return m.stop(fmt.Errorf("%w: %s", ErrWaits, d.Reason), "")
 }
 
 // allMend tells whether no entry failed for a reason that may pass by itself.

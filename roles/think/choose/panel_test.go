@@ -36,9 +36,9 @@ func TestAUselessVerdictGoesToTheNextReviewer(t *testing.T) {
 		"a verdict":                     {said: "a", usd: 1},
 		"useless, then a verdict":       {a: useless, said: "b", usd: 3},
 		"both useless":                  {a: useless, b: useless, useless: true, usd: 3},
-		"useless, then a limit":         {a: useless, b: fails(model.Limit), waits: true, paused: 1, usd: 1},
-		"useless, then out of reach":    {a: useless, b: fails(model.Unreachable), usd: 1},
-		"out of reach, then useless":    {a: fails(model.Unreachable), b: useless, paused: 1, usd: 2},
+		"useless, then a limit":         {a: useless, b: fails(model.Limit), waits: true, usd: 1},
+		"useless, then out of reach":    {a: useless, b: fails(model.Unreachable), waits: true, usd: 1},
+		"out of reach, then useless":    {a: fails(model.Unreachable), b: useless, waits: true, paused: 1, usd: 2},
 		"useless, then a wrong key":     {a: useless, b: fails(model.Auth), useless: true, usd: 1},
 		"what another would do no more": {a: errors.New("a full disk"), usd: 0},
 	} {

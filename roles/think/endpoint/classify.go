@@ -99,7 +99,7 @@ func (e *Endpoint) reported(f *failure, body []byte, status int) {
 	f.body = words + " " + strings.ToLower(string(body))
 	switch {
 	case (status == 400 || status == 402 || status == 429) && hasAny(words, "insufficient_quota", "credit balance", "insufficient balance", "insufficient credit", "billing_hard_limit", "exceeded your current quota"):
-		f.Kind = model.Auth
+		f.Kind = model.UsedUp
 	case (status == 400 || status == 422 || status == 500) && hasAny(words, "context_length", "context length", "context window", "prompt is too long", "maximum context", "too many tokens", "exceed_context_size", "exceeds the available context"):
 		f.Kind = model.TooLarge
 	case (status == 400 || status == 403) && hasAny(words, "content_filter", "content_policy", "content management policy", "moderation", "flagged", "usage policies"):
@@ -110,8 +110,10 @@ func (e *Endpoint) reported(f *failure, body []byte, status int) {
 
 func kindOfStatus(status int) model.Kind {
 	switch {
-	case status == 401, status == 402, status == 403:
+	case status == 401, status == 403:
 		return model.Auth
+	case status == 402:
+		return model.UsedUp
 	case status == 413:
 		return model.TooLarge
 	case status == 429:

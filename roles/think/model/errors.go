@@ -12,7 +12,8 @@ type Kind string
 
 // Kinds of failure.
 const (
-	Auth        Kind = "auth"        // 401, 402, 403: a person must fix the key, or the account has no credit left
+	Auth        Kind = "auth"        // 401, 403: a person must log in or fix the key
+	UsedUp      Kind = "used-up"     // 402, no credit or quota left, and nobody says until when: a person must act
 	Limit       Kind = "limit"       // 429, usage or rate limit: wait until Until, or another account
 	Overloaded  Kind = "overloaded"  // 529, 503: the provider has no room; retries are used up
 	Server      Kind = "server"      // other 5xx; retries are used up
@@ -38,6 +39,10 @@ type Error struct {
 	Detail  string        // what was seen, without secrets
 	Usage   message.Usage // consumed before it failed
 	Cause   error
+	// Hearsay says that the kind was read out of what a program printed. It is
+	// neither what orch's own client saw nor an error that the program typed, and
+	// may as well be about something else.
+	Hearsay bool
 }
 
 func (e *Error) Error() string {
@@ -58,10 +63,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 func (e *Error) Hint() string {
 	switch e.Kind {
 	case Auth:
-		if e.Status != 401 && e.Status != 403 && e.Status != 0 {
-			return "add credit to the account, or choose another model in .orch/config.yaml"
-		}
-		return "set the key the configuration names, then: orch doctor"
+		return "log in, or set the key the configuration names, then: orch doctor"
+	case UsedUp:
+		return "add credit to the account, or choose another model in .orch/config.yaml"
 	case BadRequest:
 		return "check models in .orch/config.yaml, then: orch doctor"
 	case Limit:
@@ -79,3 +83,19 @@ func (e *Error) Passing() bool {
 	}
 	return false
 }
+
+// Outage tells whether it is the provider that failed: it has no room, fails,
+// can not be reached, does not answer in time, or allows no more for now and
+// does not say until when. Nothing about what was asked is to blame.
+func (e *Error) Outage() bool {
+	switch e.Kind {
+	case Overloaded, Server, Unreachable, Idle:
+		return !e.Hearsay
+	case Limit:
+		return !e.Hearsay && e.Until.IsZero()
+	}
+	return false
+}
+
+// Mend tells whether only a person can do something about it.
+func (e *Error) Mend() bool { return e.Kind == Auth || e.Kind == UsedUp || e.Kind == BadRequest }

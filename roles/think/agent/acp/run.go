@@ -246,7 +246,9 @@ func (r *run) failure(p process.Result, talked error) error {
 	case p.Err != nil:
 		return r.opt.NotStarted(p.Err, s.Usage)
 	case s.Done && s.Failed != "":
-		return name(cli.Failure(s.Failed, s.Status, r.opt.Now()))
+		e := cli.Failure(s.Failed, s.Status, r.opt.Now())
+		e.Hearsay = s.Prose
+		return name(e)
 	case s.Done && strings.TrimSpace(s.Text) == "" && r.lines.Dropped > 0:
 		return name(&model.Error{Kind: model.TooLarge, Detail: cli.TooLong(r.lines.Dropped)})
 	case s.Done && strings.TrimSpace(s.Text) == "":
@@ -254,11 +256,11 @@ func (r *run) failure(p process.Result, talked error) error {
 	case s.Done:
 		return nil
 	case p.TimedOut || p.Idle || p.Flooded:
-		kind := map[bool]model.Kind{true: model.Idle, false: model.Ended}[p.Idle]
+		kind := map[bool]model.Kind{true: model.Idle, false: model.Ended}[p.Idle] // its silence says nothing of its provider
 		if p.Flooded {
 			kind = model.TooLarge
 		}
-		return name(&model.Error{Kind: kind, Detail: p.Why()})
+		return name(&model.Error{Kind: kind, Detail: p.Why(), Hearsay: true})
 	case errors.As(talked, &refused) && !connectionLost(refused):
 		e := cli.Failure(talked.Error(), 0, r.opt.Now())
 		if refused.Code == -32000 && e.Kind == model.Ended {
@@ -267,6 +269,7 @@ func (r *run) failure(p process.Result, talked error) error {
 		return name(e)
 	case talked == nil, connectionLost(refused):
 		e := cli.Failure(said, 0, r.opt.Now())
+		e.Hearsay = true
 		e.Detail = strings.TrimSuffix(fmt.Sprintf("it ended (exit %d %s) without answering the prompt: %s", p.Exit, p.Signal, e.Detail), ": ")
 		return name(e)
 	}

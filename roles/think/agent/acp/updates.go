@@ -210,6 +210,7 @@ func (a promptAnswer) into(s *cli.Seen, tellsUse bool) {
 	case a.Stop != "end_turn":
 		s.Finish("it stopped early: " + a.Stop)
 	case apiError.MatchString(s.Text) && len(s.Text) < 4000:
+		s.Prose = s.Usage.OutputTokens > 0 // a model answered, so that these may be its words
 		s.Finish(s.Text)
 	case tellsUse && s.Usage.OutputTokens == 0:
 		s.Finish("no model answered; it said: " + s.Text)

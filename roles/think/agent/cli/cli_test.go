@@ -189,7 +189,6 @@ func TestLimits(t *testing.T) {
 		"quota exceeded, resets at 2026-03-04T18:00:00Z":                                        time.Date(2026, 3, 4, 18, 0, 0, 0, time.UTC),
 		"rate limit: resets at 2026-03-04 18:00 UTC":                                            time.Date(2026, 3, 4, 18, 0, 0, 0, time.UTC),
 		"exceeded retry limit, last status: 429 Too Many Requests":                              {},
-		"credit balance is too low":                                                             {},
 		"rate limit; resets at 1999-01-01T00:00:00Z":                                            {}, // the past is no reset
 	} {
 		e := Failure(text, 0, now)
@@ -211,7 +210,14 @@ func TestFailureKinds(t *testing.T) {
 		"stream disconnected before completion":                         model.Unreachable,
 		"unexpected status 404 Not Found: The model `x` does not exist": model.BadRequest,
 		"unknown option '--foo'":                                        model.BadRequest,
-		"HTTP 400 invalid_request_error: credit balance is too low":     model.Limit,
+		"HTTP 400 invalid_request_error: credit balance is too low":     model.UsedUp,
+		"credit balance is too low":                                     model.UsedUp,
+		"API Error: 402 Payment Required":                               model.UsedUp,
+		"API Error: 402 {\"type\":\"error\"}":                           model.UsedUp,
+		"usage limit reached":                                           model.UsedUp,
+		"You exceeded your current quota, please check your plan":       model.UsedUp,
+		"API Error: 429 rate limit exceeded":                            model.Limit,
+		"429 Too Many Requests":                                         model.Limit,
 		"refusal: it declined":                                          model.Refused,
 		"something else":                                                model.Ended,
 		"":                                                              model.Ended,

@@ -19,9 +19,24 @@ func Failure(text string, status int, now time.Time) *model.Error {
 	e := &model.Error{Kind: kindOf(text, status), Status: status, Detail: bound(strings.TrimSpace(text), 1000)}
 	if e.Kind == model.Limit {
 		e.Until = ResetIn(text, now)
+		if e.Until.IsZero() && (status == 402 || usedUp.MatchString(text)) {
+			e.Kind = model.UsedUp
+		}
 	}
 	return e
 }
+
+// Resets makes a limit until then of a failure whose time an agent tells by an
+// event of its own.
+func Resets(e *model.Error, unix int64) {
+	if unix > 0 && (e.Kind == model.Limit || e.Kind == model.UsedUp || e.Kind == model.Ended) {
+		e.Kind, e.Until = model.Limit, time.Unix(unix, 0)
+	}
+}
+
+// usedUp is what says that an allowance is spent, not that it is asked for too
+// fast: without a time at which it is filled again only a person can help.
+var usedUp = lazyregexp.New(`(?i)usage.?limit|(hit|reached|exceeded) your .{0,40}(usage|spend\w*|monthly|weekly|daily) .{0,20}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|out of (extra )?(usage|credits)|credit balance|insufficient.?(quota|credits?|balance|funds)|payment required|billing|exhausted your (daily )?(quota|capacity)`)
 
 var statusText = lazyregexp.New(`(?i)(?:status(?: code)?:?|http|error:?|^)\s*\(?(4\d\d|5\d\d)\b|\((4\d\d|5\d\d)\)|"(?:code|status)":\s*"?(4\d\d|5\d\d)\b|\bfault (4\d\d|5\d\d)\b`)
 
@@ -44,7 +59,7 @@ var kinds = []struct {
 	kind model.Kind
 	says *lazyregexp.Regexp
 }{
-	{model.Limit, lazyregexp.New(`(?i)usage.?limit|rate.?limit|limit (was |is |has been )?(reached|exceeded)|(hit|reached|exceeded) your .{0,40}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|resource.?exhausted|too many requests|out of (extra )?(usage|credits)|credit balance is too low|insufficient.?(quota|credits|balance)|exhausted your (daily )?(quota|capacity)|resets? (at|in) `)},
+	{model.Limit, lazyregexp.New(`(?i)usage.?limit|rate.?limit|limit (was |is |has been )?(reached|exceeded)|(hit|reached|exceeded) your .{0,40}(limit|quota)|quota (is |was |has been )?exceeded|exceeded your current quota|resource.?exhausted|too many requests|out of (extra )?(usage|credits)|credit balance is too low|insufficient.?(quota|credits?|balance|funds)|payment required|exhausted your (daily )?(quota|capacity)|resets? (at|in) `)},
 	{model.Auth, lazyregexp.New(`(?i)invalid.{0,10}api.?key|api.?key.{0,30}(missing|not set|invalid|required|not found)|unauthori[sz]ed|authenticat\w+ (failed|error|required)|failed to authenticate|not logged in|please (run )?.{0,12}log ?in|permission_error|forbidden|no auth`)},
 	{model.Overloaded, lazyregexp.New(`(?i)overloaded|service.?unavailable|no capacity|at capacity|high demand`)},
 	{model.BadRequest, lazyregexp.New(`(?i)model.{0,60}(not found|does not exist|not supported|is not available)|unknown model|invalid model|unknown (option|argument|flag)|unexpected argument`)},
@@ -54,7 +69,7 @@ var kinds = []struct {
 
 func kindOf(text string, status int) model.Kind {
 	switch status {
-	case 429:
+	case 402, 429:
 		return model.Limit
 	case 529, 503:
 		return model.Overloaded

@@ -23,6 +23,7 @@ type Seen struct {
 	Failed string     // what the agent calls its failure; empty if it claims success
 	Status int        // HTTP status of the failure, if it names one
 	Kind   model.Kind // of the failure, if it names one
+	Prose  bool       // the failure is no typed error: it is in what a command wrote
 
 	ResetUnix int64 // when its account is free again, if it said so by event
 

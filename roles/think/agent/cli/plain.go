@@ -44,6 +44,7 @@ func (p *plain) Exit(code int) {
 		p.Text = string(bytes.TrimRight(p.all, "\n"))
 	}
 	p.Usage.ModelCalls = max(p.Usage.ModelCalls, 1)
+	p.Prose = p.Kind == ""
 	switch {
 	case p.Failed != "":
 		p.Finish(p.Failed)

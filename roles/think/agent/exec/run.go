@@ -183,7 +183,7 @@ func (r *run) failure(p process.Result, stderr string, dropped int) error {
 		e := r.error(s.Failed, s.Status)
 		if e.Kind == model.Ended && stderr != "" { // the stream is vague; the other one may tell
 			if told := r.error(stderr, 0); told.Kind != model.Ended {
-				e.Kind, e.Status, e.Until = told.Kind, told.Status, told.Until
+				e.Kind, e.Status, e.Until, e.Hearsay = told.Kind, told.Status, told.Until, true
 			}
 		}
 		return e
@@ -201,6 +201,7 @@ func (r *run) failure(p process.Result, stderr string, dropped int) error {
 		what = strings.TrimSpace(stderr)
 	}
 	e := r.error(what, s.Status)
+	e.Hearsay = e.Hearsay || s.Failed == "" && s.Status == 0
 	e.Detail = strings.TrimSuffix(fmt.Sprintf("it ended (%s) without its result event: %s", ending(p), e.Detail), ": ")
 	return e
 }
@@ -216,15 +217,16 @@ func (r *run) cutShort(p process.Result, stderr string) error {
 		kind = model.Ended
 	}
 	e := r.kind(kind, p.Why())
+	e.Hearsay = true // that it is silent says nothing of its provider
 	if r.seen.Status == 0 && r.seen.Failed == "" && !p.Flooded {
-		if told := r.error(stderr, 0); told.Kind == model.Limit || told.Kind == model.Auth || told.Kind == model.Overloaded {
+		if told := r.error(stderr, 0); told.Kind == model.Limit || told.Mend() || told.Kind == model.Overloaded {
 			e.Kind, e.Until, e.Status = told.Kind, told.Until, told.Status
 			e.Detail += "; it said: " + told.Detail
 		}
 		return e
 	}
 	if told := r.error(r.seen.Failed, r.seen.Status); told.Kind != model.Ended && !p.Flooded {
-		e.Kind, e.Until, e.Status = told.Kind, told.Until, told.Status
+		e.Kind, e.Until, e.Status, e.Hearsay = told.Kind, told.Until, told.Status, told.Hearsay
 		e.Detail += fmt.Sprintf(" while it retried: %s", told.Detail)
 	}
 	return e
@@ -247,9 +249,8 @@ func (r *run) error(text string, status int) *model.Error {
 	if k := r.seen.Kind; k != "" {
 		e.Kind = k
 	}
-	if r.seen.ResetUnix > 0 && (e.Kind == model.Limit || e.Kind == model.Ended) {
-		e.Kind, e.Until = model.Limit, time.Unix(r.seen.ResetUnix, 0)
-	}
+	cli.Resets(e, r.seen.ResetUnix)
+	e.Hearsay = r.seen.Prose
 	return r.named(e)
 }
 
