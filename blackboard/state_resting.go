@@ -18,10 +18,18 @@ type TaskRow struct {
 // TaskRows yields the tasks with a status in the order of Tasks. It decodes none
 // of them.
 func (s *State) TaskRows(st Status) iter.Seq[TaskRow] {
-	within := string(st) + sep
+	return s.taskRows("task.all", string(st)+sep)
+}
+
+// TaskRowsOf is TaskRows for the tasks of a goal.
+func (s *State) TaskRowsOf(goal message.GoalID, st Status) iter.Seq[TaskRow] {
+	return s.taskRows("task.goal", string(goal)+sep+string(st)+sep)
+}
+
+func (s *State) taskRows(index, within string) iter.Seq[TaskRow] {
 	at := len(within) + 16 // behind the priority; see orderKey
 	return func(yield func(TaskRow) bool) {
-		for key, id := range s.tasks.scan("task.all", within) {
+		for key, id := range s.tasks.scan(index, within) {
 			if len(key) < at+16 {
 				s.faults.note(fmt.Errorf("task %s has the order %q", id, key))
 				return

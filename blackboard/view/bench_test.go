@@ -70,6 +70,15 @@ func board100k() *fakeState {
 type countedState struct {
 	*fakeState
 	counts map[blackboard.Status]int
+	at     map[message.TaskID]int
+}
+
+func (s countedState) Task(id message.TaskID) (blackboard.Task, bool) {
+	i, ok := s.at[id]
+	if !ok {
+		return blackboard.Task{}, false
+	}
+	return s.tasks[i], true
 }
 
 func (s countedState) Counts(message.GoalID) map[blackboard.Status]int { return s.counts }
@@ -83,15 +92,32 @@ func (s countedState) Tasks(st ...blackboard.Status) iter.Seq[blackboard.Task] {
 	return s.fakeState.Tasks(st...)
 }
 
-func (s countedState) TasksOf(g message.GoalID, st ...blackboard.Status) iter.Seq[blackboard.Task] {
+func (s countedState) TaskRows(st blackboard.Status) iter.Seq[blackboard.TaskRow] {
+	return rowsOf(s.Tasks(st))
+}
+
+func (s countedState) TaskRowsOf(g message.GoalID, st blackboard.Status) iter.Seq[blackboard.TaskRow] {
 	few := *s.fakeState
 	few.tasks = few.tasks[:5]
-	return few.TasksOf(g, st...)
+	return few.TaskRowsOf(g, st)
+}
+
+func rowsOf(tasks iter.Seq[blackboard.Task]) iter.Seq[blackboard.TaskRow] {
+	return func(yield func(blackboard.TaskRow) bool) {
+		for t := range tasks {
+			if !yield(blackboard.TaskRow{ID: t.ID, Created: t.Created.Seq}) {
+				return
+			}
+		}
+	}
 }
 
 func BenchmarkRender(b *testing.B) {
 	all := board100k()
-	s := countedState{all, all.Counts("")}
+	s := countedState{all, all.Counts(""), map[message.TaskID]int{}}
+	for i, t := range all.tasks {
+		s.at[t.ID] = i
+	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			b.SetBytes(int64(len(Render(s, Options{}))))

@@ -64,7 +64,7 @@ func saveReal(t *testing.T, k *Keeper, text string) {
 func TestARealBoardTakesEditsIn(t *testing.T) {
 	b, k := realBoard(t)
 	text := flushReal(t, b, k)
-	text = strings.Replace(text, "    status: BLOCKED\n    priority: 100\n    human_notes: []", "    status: ABANDONED\n    priority: 5\n    human_notes:\n      - nobody needs it", 1)
+	text = strings.Replace(text, "    status: BLOCKED\n    agent: coder-1\n    intent: test it\n    priority: 100\n    human_notes: []", "    status: ABANDONED\n    agent: coder-1\n    intent: test it\n    priority: 5\n    human_notes:\n      - nobody needs it", 1)
 	saveReal(t, k, text)
 	res, err := k.Import(t.Context(), Of(b))
 	if err != nil || res.Status != Imported || res.Message.Type() != "HumanEdit" || res.Message.Subject != "B-2" {

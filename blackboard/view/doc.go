@@ -9,6 +9,11 @@
 //     bytes. The file states the seq and the head it is true of, and ends in a
 //     checksum over everything before, so that a file nobody touched can be
 //     told from one that somebody saved.
+//   - A diff shows decisions. Tasks stand under their slots, with what was
+//     decided of them first; those of the last goal that are done stay, in
+//     short. What changes all the time (seq, head, counters, agents, leases) is
+//     in one section, bookkeeping, at the end.
+//   - A view of an older form is rendered anew, which Freshness tells.
 //   - The file is replaced as a whole, never goes back to an older seq, and is
 //     never replaced over bytes that nobody has looked at: what was displaced
 //     is examined, and an edit found there is taken in like any other.

@@ -167,3 +167,11 @@ func wrongTarget(target string) string {
 	}
 	return ""
 }
+
+func ids(tasks []message.TaskID) []string {
+	out := make([]string, len(tasks))
+	for i, id := range tasks {
+		out[i] = string(id)
+	}
+	return out
+}

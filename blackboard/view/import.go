@@ -178,7 +178,10 @@ func (k *Keeper) read(ctx context.Context, b Board, data []byte) ([]wish, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	state, err := baseOf(ctx, b, child(theirs.Content[0], "seq"))
+	if olderForm(data) {
+		return nil, nil, &EditError{Field: "format", Why: fmt.Sprintf("is %d, the form of an earlier version of orch; look at the new file and edit again", FormatOf(data))}
+	}
+	state, err := baseOf(ctx, b, statedSeq(theirs.Content[0]))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,8 +192,18 @@ func (k *Keeper) read(ctx context.Context, b Board, data []byte) ([]wish, []stri
 	if err != nil {
 		return nil, nil, fmt.Errorf("render the view that was edited: %v", err) // it is not the person's fault: no EditError
 	}
-	list, err := wishes(differences(base, theirs), state)
+	list, err := wishes(differences(base, theirs), base.Content[0], state)
 	return list, newComments(base, theirs), err
+}
+
+// statedSeq is where a file says which seq it was made from; nil if nowhere.
+func statedSeq(root *yaml.Node) *yaml.Node {
+	for _, key := range []string{bookkeepingKey, "log", "seq"} {
+		if root = child(root, key); root == nil {
+			return nil
+		}
+	}
+	return root
 }
 
 // baseOf is the state that the person saw.

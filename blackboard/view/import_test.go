@@ -13,7 +13,7 @@ import (
 	"orch/blackboard/journal"
 )
 
-const noNotes = "  A-1:\n    status: UNCLAIMED\n    priority: 100\n    human_notes: []\n"
+const noNotes = "    intent: do A-1\n    priority: 100\n    human_notes: []\n"
 
 func TestImport(t *testing.T) {
 	bothWays(t, func(t *testing.T, fsys journal.FS) {
@@ -21,13 +21,13 @@ func TestImport(t *testing.T) {
 			old, new string
 			want     []string // task field old → new
 		}{
-			"priority":     {"A-1:\n    status: UNCLAIMED\n    priority: 100", "A-1:\n    status: UNCLAIMED\n    priority: 7", []string{"A-1 priority 100 → 7"}},
+			"priority":     {"do A-1\n    priority: 100", "do A-1\n    priority: 7", []string{"A-1 priority 100 → 7"}},
 			"note added":   {"      - asked Ann\n", "      - asked Ann\n      - 'she says: 8080'\n", []string{`B-2 human_notes ["asked Ann"] → ["asked Ann","she says: 8080"]`}},
 			"note removed": {"human_notes:\n      - asked Ann\n", "human_notes: []\n", []string{`B-2 human_notes ["asked Ann"] → []`}},
 			"note nulled":  {"human_notes:\n      - asked Ann\n", "human_notes:\n", []string{`B-2 human_notes ["asked Ann"] → []`}},
 			"first note":   {noNotes, noNotes[:len(noNotes)-4] + "\n      - yes\n      - |\n        two\n        lines\n", []string{`A-1 human_notes [] → ["yes","two\nlines\n"]`}},
 			"abandoned":    {"status: BLOCKED", "status: ABANDONED", []string{`B-2 status "BLOCKED" → "ABANDONED"`}},
-			"two at once":  {"    status: BLOCKED\n    priority: 100", "    priority: 3\n    status: ABANDONED", []string{`B-2 priority 100 → 3`, `B-2 status "BLOCKED" → "ABANDONED"`}},
+			"two at once":  {"    status: BLOCKED\n    intent: do B-2\n    priority: 100", "    intent: do B-2\n    priority: 3\n    status: ABANDONED", []string{`B-2 priority 100 → 3`, `B-2 status "BLOCKED" → "ABANDONED"`}},
 			"other quotes": {"    intent: do A-1", "    intent: 'do A-1'", nil},
 			"line ends":    {"tasks:\n", "tasks:\r\n", nil},
 		} {
@@ -61,7 +61,7 @@ func TestImport(t *testing.T) {
 
 func TestRefusedEdits(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, why string }{
-		"intent":          {"intent: do A-1", "intent: do more", "line 23: tasks.A-1.intent: cannot be edited here; use: orch task edit A-1"},
+		"intent":          {"intent: do A-1", "intent: do more", "line 15: tasks.A-1.intent: cannot be edited here; use: orch task edit A-1"},
 		"status":          {"status: UNCLAIMED", "status: MERGED", `tasks.A-1.status: cannot go from UNCLAIMED to "MERGED" by hand; only BLOCKED to ABANDONED can`},
 		"abandon":         {"status: UNCLAIMED", "status: ABANDONED", "only BLOCKED to ABANDONED can"},
 		"priority word":   {noNotes, strings.Replace(noNotes, "100", "high", 1), "tasks.A-1.priority: is not a whole number"},
@@ -71,13 +71,13 @@ func TestRefusedEdits(t *testing.T) {
 		"note empty":      {"- asked Ann", "- asked Ann\n      -", "an entry is empty"},
 		"notes text":      {"human_notes: []", "human_notes: hello", "is not a list"},
 		"task added":      {"tasks:\n", "tasks:\n  N-1: {}\n", "tasks cannot be added here"},
-		"task removed":    {noNotes, "  x:\n", "was removed"},
+		"task removed":    {"  A-1:\n    status: UNCLAIMED\n" + noNotes, "  x:\n", "was removed"},
 		"key added":       {"    intent: do A-1\n", "    intent: do A-1\n    owner: me\n", "tasks.A-1.owner: is not a key of this file"},
 		"key removed":     {"    intent: do A-1\n", "", "tasks.A-1.intent: was removed"},
 		"twice":           {"    intent: do A-1\n", "    intent: do A-1\n    priority: 1\n", "the key is there twice"},
-		"header":          {"format: 1", "format: 2", "format: cannot be edited here"},
-		"seq":             {"seq: 1\nhead", "seq: 99\nhead", "line 7: seq: is \"99\", which is no message of the log; it ends at 1"},
-		"no seq":          {"seq: 1\nhead", "head", "does not say any more which seq"},
+		"header":          {"format: 2", "format: 3", "format: cannot be edited here"},
+		"seq":             {"seq: 1,", "seq: 99,", "seq: is \"99\", which is no message of the log; it ends at 1"},
+		"no seq":          {"seq: 1, ", "", "does not say any more which seq"},
 		"no YAML":         {"tasks:\n", "tasks: [\n", "this is no YAML"},
 		"tabs":            {"    intent: do A-1", "\tintent: do A-1", "this is no YAML"},
 		"alias":           {"intent: do A-1", "intent: &x do A-1\n    scope: *x", "aliases are not understood here"},
@@ -140,7 +140,7 @@ func TestConflictsAreRefused(t *testing.T) {
 		old, new, why string
 		change        func(*fakeState)
 	}{
-		"priority": {"B-2:\n    status: BLOCKED\n    priority: 100", "B-2:\n    status: BLOCKED\n    priority: 1",
+		"priority": {"do B-2\n    priority: 100", "do B-2\n    priority: 1",
 			"you changed it from 100 to 1, meanwhile it became 7", func(s *fakeState) { s.tasks[1].Priority = 7 }},
 		"status": {"status: BLOCKED", "status: ABANDONED", "not BLOCKED any more but UNCLAIMED", func(s *fakeState) { s.tasks[1].Status = blackboard.Unclaimed }},
 		"gone":   {"status: BLOCKED", "status: ABANDONED", "the task is gone meanwhile", func(s *fakeState) { s.tasks = s.tasks[:1] }},

@@ -56,6 +56,7 @@ type Freshness struct {
 	Again   time.Time // offer again then; zero if this process has nothing left to write
 	ByOther bool      // another process keeps the view fresh
 	Edited  bool      // a person's edit waits for Import; nothing is written before
+	Renewed bool      // the view that was there had an older form
 }
 
 // Keeper keeps state.yaml fresh and takes edits of it in. Its methods may be
@@ -189,7 +190,7 @@ func (k *Keeper) put(data []byte) (Freshness, error) {
 		return Freshness{Written: err == nil, Edited: err == nil}, err
 	}
 	k.remember(data)
-	return Freshness{Written: true}, k.files.drop(k.files.swap())
+	return Freshness{Written: true, Renewed: olderForm(displaced.data)}, k.files.drop(k.files.swap())
 }
 
 func (k *Keeper) takeDuty() (bool, error) {

@@ -2,9 +2,9 @@ package view
 
 import (
 	"bytes"
-	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -14,7 +14,6 @@ import (
 // that has them. *blackboard.State is one.
 type Restful interface {
 	State
-	TaskRows(blackboard.Status) iter.Seq[blackboard.TaskRow]
 	Below() uint64
 	HeadAt(seq uint64) (hash string, known bool)
 }
@@ -26,7 +25,7 @@ var _ Restful = (*blackboard.State)(nil)
 // than that view: then it was rendered from the very same record.
 type kept struct {
 	seq    uint64
-	blocks map[message.TaskID][]byte
+	blocks map[message.TaskID]*taskBlock
 }
 
 // keptOf takes a view apart. It must be sealed, of this board, and one that this
@@ -36,42 +35,88 @@ func keptOf(data []byte, s Restful) kept {
 	if !ok || boardOf(data) != s.BoardID() || seq < s.Below() {
 		return kept{}
 	}
-	was, ok := headerField(data, "head")
+	was, ok := headIn(data)
 	if hash, known := s.HeadAt(seq); !ok || !known || was != hash {
 		return kept{}
 	}
 	return kept{seq: seq, blocks: blocksOf(data[:len(data)-checksumLineBytes])}
 }
 
-// blocksOf finds the blocks of the tasks: each begins with a line that is
-// indented by two and names it, and whatever is in it is indented by more.
-func blocksOf(data []byte) map[message.TaskID][]byte {
-	_, rest, ok := bytes.Cut(data, []byte("\ntasks:\n"))
+// blocksOf finds the blocks of the tasks, and what is kept of each under
+// bookkeeping. A block whose name does not tell the slot or the id of its task
+// is left out: then the task is rendered.
+func blocksOf(data []byte) map[message.TaskID]*taskBlock {
+	at := bookkeepingAt(data)
+	if at < 0 {
+		return nil
+	}
+	_, tasks, ok := bytes.Cut(data[:at+1], []byte("\ntasks:\n"))
 	if !ok {
 		return nil
 	}
-	blocks := map[message.TaskID][]byte{}
-	name, begin := "", 0
-	for at := 0; at < len(rest); {
-		end := at + bytes.IndexByte(rest[at:], '\n') + 1
-		if end == at {
-			end = len(rest)
+	lines := map[string][]byte{}
+	if _, under, ok := bytes.Cut(data[at:], []byte("\n  tasks:\n")); ok {
+		entries(under, 4, func(name string, text []byte) { lines[name] = bytes.TrimSuffix(text, []byte("\n")) })
+	}
+	blocks := map[message.TaskID]*taskBlock{}
+	entries(tasks, 2, func(name string, text []byte) {
+		text, ok := bytes.CutPrefix(text, []byte("\n"))
+		if !ok {
+			return
 		}
-		if line := rest[at:end]; len(line) > 3 && line[0] == ' ' && line[1] == ' ' && line[2] != ' ' {
+		b := &taskBlock{id: message.TaskID(name), text: text, line: lines[name], stub: !bytes.Contains(text, []byte("\n    priority: "))}
+		if _, rest, ok := bytes.Cut(text, []byte("\n    id: ")); ok {
+			id, _, _ := bytes.Cut(rest, []byte("\n"))
+			if !isPlain(string(id)) || numbered(name) {
+				return
+			}
+			b.id, b.slot = message.TaskID(id), name
+		}
+		blocks[b.id] = b
+	})
+	return blocks
+}
+
+// numbered tells whether a name may have been given a number to be the only one.
+func numbered(name string) bool {
+	digits := len(strings.TrimRight(name, "0123456789"))
+	return digits < len(name) && digits > 0 && name[digits-1] == '.'
+}
+
+// plainKey is the key that a line begins with; empty if it is not a plain one.
+func plainKey(line []byte) string {
+	for i, c := range line {
+		if c == ':' && i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\n') {
+			if key := string(line[:i]); isPlain(key) {
+				return key
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// entries yields the entries of a mapping that is indented by n: whatever is
+// indented by more belongs to the entry before. Names that are quoted are left out.
+func entries(data []byte, n int, yield func(name string, text []byte)) {
+	name, begin := "", 0
+	for at := 0; at < len(data); {
+		end := at + bytes.IndexByte(data[at:], '\n') + 1
+		if end == at {
+			end = len(data)
+		}
+		if line := data[at:end]; len(line) > n+1 && len(bytes.TrimLeft(line[:n], " ")) == 0 && line[n] != ' ' {
 			if name != "" {
-				blocks[message.TaskID(name)] = rest[begin:at]
+				yield(name, data[begin:at])
 			}
-			begin, name = at, ""
-			if key, ok := bytes.CutSuffix(line[2:], []byte(":\n")); ok && isPlain(string(key)) {
-				name = string(key)
-			}
+			name = plainKey(line[n:])
+			begin = at + n + len(name) + 1
 		}
 		at = end
 	}
 	if name != "" {
-		blocks[message.TaskID(name)] = rest[begin:]
+		yield(name, data[begin:])
 	}
-	return blocks
 }
 
 // usable tells whether blocks may be copied for the resting tasks of a state.

@@ -48,7 +48,8 @@ func (p *press) add(b *blackboard.Board, count int) {
 		if p.tasks%5 == 0 {
 			id = message.TaskID(fmt.Sprintf("%d", p.tasks)) // a name that has to be quoted
 		}
-		tasks = append(tasks, message.SubTask{ID: id, Intent: "tasks:\n  T-1:\n    do it\n", Priority: 100, Targets: []string{string(id) + "/"}})
+		slot := []string{"", "slot-" + string(id), "same", "v.1", "a:b"}[p.tasks%7%5]
+		tasks = append(tasks, message.SubTask{ID: id, Slot: slot, Intent: "tasks:\n  T-1:\n    do it\n", Priority: 100, Targets: []string{string(id) + "/"}})
 	}
 	p.say(b, message.TaskAdded{Tasks: tasks}, 0)
 }
@@ -137,8 +138,8 @@ func TestAProcessCopiesWhatAnotherRendered(t *testing.T) {
 	for range 3 {
 		k := p.process("one")
 		// What is left to render are the tasks that were claimed, and those whose
-		// names do not stand in the file as they are.
-		if copied, rendered := len(k.renderer.kept.blocks), len(k.renderer.tasks); copied < 20 || rendered > 10 {
+		// ids or slots do not stand in the file as they are.
+		if copied, rendered := len(k.renderer.kept.blocks), len(k.renderer.tasks); copied < 12 || rendered > 20 {
 			t.Errorf("%d blocks could be copied, %d were rendered", copied, rendered)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"orch/blackboard"
 	"orch/blackboard/message"
 )
@@ -30,6 +32,7 @@ const MaxPriority = 1_000_000
 // wish is one change a person made, read and allowed, not yet merged.
 type wish struct {
 	task  message.TaskID
+	name  string // of the task in the file
 	field string
 	line  int
 
@@ -37,14 +40,14 @@ type wish struct {
 	notes, oldNotes       []string
 }
 
-func (w wish) at() string { return "tasks." + string(w.task) + "." + w.field }
+func (w wish) at() string { return "tasks." + w.name + "." + w.field }
 
 // wishes reads what a person changed; everything that is not allowed to change
 // is an *EditError.
-func wishes(found []change, base State) ([]wish, error) {
+func wishes(found []change, shown *yaml.Node, base State) ([]wish, error) {
 	var list []wish
 	for _, c := range found {
-		w, err := wishOf(c, base)
+		w, err := wishOf(c, shown, base)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +70,7 @@ func last(w wish) int {
 	return 0
 }
 
-func wishOf(c change, base State) (wish, error) {
+func wishOf(c change, shown *yaml.Node, base State) (wish, error) {
 	refuse := func(why string) (wish, error) {
 		return wish{}, &EditError{Line: c.line, Field: strings.Join(c.path, "."), Why: why}
 	}
@@ -81,7 +84,7 @@ func wishOf(c change, base State) (wish, error) {
 	case len(c.path) != 3 || c.path[0] != "tasks":
 		return refuse("cannot be edited here")
 	}
-	w := wish{task: message.TaskID(c.path[1]), field: c.path[2], line: c.line}
+	w := wish{task: idOf(shown, c.path[1]), name: c.path[1], field: c.path[2], line: c.line}
 	t, ok := base.Task(w.task)
 	if !ok {
 		return refuse("there is no such task")
@@ -106,6 +109,16 @@ func wishOf(c change, base State) (wish, error) {
 		return refuse("cannot be edited here; use: orch task edit " + string(w.task))
 	}
 	return w, err
+}
+
+// idOf is the id of the task that a view shows under a name.
+func idOf(shown *yaml.Node, name string) message.TaskID {
+	if task := child(child(shown, "tasks"), name); task != nil {
+		if id := child(task, "id"); id != nil {
+			return message.TaskID(id.Value)
+		}
+	}
+	return message.TaskID(name)
 }
 
 func oneLine(s string) string { return clip(strconv.Quote(s), 40) }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -27,9 +26,11 @@ type State interface {
 	BoardID() string
 	Goals() []blackboard.Goal
 	Task(message.TaskID) (blackboard.Task, bool)
-	// Tasks and TasksOf yield in an order that depends on nothing but the state.
+	// Tasks yields in an order that depends on nothing but the state, and so do
+	// TaskRows and TaskRowsOf, which decode no task.
 	Tasks(...blackboard.Status) iter.Seq[blackboard.Task]
-	TasksOf(message.GoalID, ...blackboard.Status) iter.Seq[blackboard.Task]
+	TaskRows(blackboard.Status) iter.Seq[blackboard.TaskRow]
+	TaskRowsOf(message.GoalID, blackboard.Status) iter.Seq[blackboard.TaskRow]
 	Counts(message.GoalID) map[blackboard.Status]int
 	Agents() []blackboard.Agent
 	Approvals() []blackboard.Approval
@@ -68,53 +69,35 @@ func NewRenderer(o Options) *Renderer {
 	return &Renderer{o: o, tasks: map[message.TaskID]*taskBlock{}}
 }
 
+// Format is the form of the view. In the first one tasks stood under their ids,
+// and what changes all the time stood among what was decided.
+const Format = 2
+
 const preamble = `# The board, as the log has it at the seq below. Delete this file and it comes back.
-# Of a task you may edit: human_notes, priority, and status from BLOCKED to ABANDONED.
+# Of an open task you may edit: human_notes, priority, and status from BLOCKED to ABANDONED.
 # Saving makes a message of it. Other changes are refused, comments are not kept;
-# see also: orch task edit TASK
+# see also: orch task edit TASK. What changes all the time is under bookkeeping, at the end.
 `
 
 // Render returns the view of s, the same bytes as the function Render.
 func (r *Renderer) Render(s State) []byte {
 	r.round++
+	shown, left := r.pick(s)
+	names := nameTasks(shown)
 	e := &emitter{b: make([]byte, 0, r.size+r.size/8+4096)}
 	e.b = append(e.b, preamble...)
-	seq, head := s.Head()
-	e.num(0, "format", 1)
+	e.num(0, "format", Format)
 	e.str(0, "board", s.BoardID())
-	e.unum(0, "seq", seq)
-	e.b = append(appendQuoted(append(e.b, "head: "...), head), '\n')
 	r.brakes(e, s.Brakes())
-	r.goals(e, s)
-	sprint(e, s.Sprint())
-	r.agents(e, s.Agents())
-	r.approvals(e, s.Approvals())
-	r.anomalies(e, s.Anomalies())
+	r.goals(e, s, names)
+	sprint(e, s.Sprint(), names)
+	r.approvals(e, s.Approvals(), names)
+	r.anomalies(e, s.Anomalies(), names)
 	r.limits(e, s.Limits())
-	e.counts(0, "counts", s.Counts(""))
-	r.allTasks(e, s)
+	r.tasksSection(e, shown, left)
+	r.bookkeeping(e, s, shown, names)
 	r.size = len(e.b)
 	return seal(e.b)
-}
-
-// statuses in the order of the lifecycle.
-var statuses = []blackboard.Status{
-	blackboard.Draft, blackboard.Unclaimed, blackboard.Claimed, blackboard.ReadyForReview, blackboard.Rejected,
-	blackboard.Blocked, blackboard.Approved, blackboard.IntegrationFailed, blackboard.Merged,
-	blackboard.Superseded, blackboard.Abandoned, blackboard.Void,
-}
-
-func (e *emitter) counts(n int, key string, counts map[blackboard.Status]int) {
-	at := len(e.b)
-	e.open(n, key)
-	empty := len(e.b)
-	for _, st := range statuses {
-		e.optNum(n+2, string(st), int64(counts[st]))
-	}
-	if len(e.b) == empty {
-		e.b = e.b[:at]
-		e.raw(n, key, "{}")
-	}
 }
 
 // text writes what may be long, clipped unless the view is full.
@@ -165,27 +148,7 @@ func (e *emitter) ref(n int, ref blackboard.Ref) {
 	e.time(n, "at", ref.TS)
 }
 
-// agents shows what agents last said, under a name that claims no more: a
-// process that was killed said nothing.
-func (r *Renderer) agents(e *emitter, agents []blackboard.Agent) {
-	if len(agents) == 0 {
-		e.raw(0, "agents", "{}")
-		return
-	}
-	slices.SortStableFunc(agents, func(a, b blackboard.Agent) int { return cmp.Compare(a.ID, b.ID) })
-	e.open(0, "agents")
-	for _, a := range agents {
-		e.open(2, string(a.ID))
-		e.str(4, "role", string(a.Role))
-		e.str(4, "last_said", a.Status)
-		e.optStr(4, "task", string(a.CurrentTask))
-		e.optStr(4, "terminal", a.Terminal)
-		e.optNum(4, "pid", int64(a.Process.PID))
-		e.time(4, "lease_until", a.Lease.ExpiresAt)
-	}
-}
-
-func (r *Renderer) approvals(e *emitter, approvals []blackboard.Approval) {
+func (r *Renderer) approvals(e *emitter, approvals []blackboard.Approval, names taskNames) {
 	open := slices.DeleteFunc(slices.Clone(approvals), func(a blackboard.Approval) bool { return a.Given.Seq != 0 })
 	if len(open) == 0 {
 		e.raw(0, "approvals_waiting", "[]")
@@ -196,7 +159,7 @@ func (r *Renderer) approvals(e *emitter, approvals []blackboard.Approval) {
 		e.item(2, func(n int) {
 			e.str(n, "request", a.Request)
 			e.optStr(n, "goal", string(a.Goal))
-			e.optStr(n, "task", string(a.Task))
+			e.optStr(n, "task", names.of(a.Task))
 			e.str(n, "tool", a.Tool)
 			r.text(e, n, "input", string(a.Input))
 			r.text(e, n, "reason", a.Reason)
@@ -206,7 +169,7 @@ func (r *Renderer) approvals(e *emitter, approvals []blackboard.Approval) {
 	}
 }
 
-func (r *Renderer) anomalies(e *emitter, all []blackboard.AnomalyRecord) {
+func (r *Renderer) anomalies(e *emitter, all []blackboard.AnomalyRecord, names taskNames) {
 	if len(all) == 0 {
 		e.raw(0, "anomalies", "[]")
 		return
@@ -219,7 +182,7 @@ func (r *Renderer) anomalies(e *emitter, all []blackboard.AnomalyRecord) {
 	for _, a := range shown {
 		e.item(2, func(n int) {
 			e.str(n, "kind", a.Kind)
-			e.optStr(n, "task", string(a.Task))
+			e.optStr(n, "task", names.of(a.Task))
 			e.optStr(n, "agent", string(a.Agent))
 			e.ref(n, a.Ref)
 			if len(a.Details) > 0 {

@@ -25,7 +25,7 @@ func mark(v message.Verdict, judged bool) string {
 }
 
 // goals shows every goal that is not ended, and the last ended ones in short.
-func (r *Renderer) goals(e *emitter, s State) {
+func (r *Renderer) goals(e *emitter, s State, names taskNames) {
 	goals := s.Goals()
 	ended := 0
 	for _, g := range goals {
@@ -46,7 +46,7 @@ func (r *Renderer) goals(e *emitter, s State) {
 	for _, g := range goals {
 		switch {
 		case g.Status != blackboard.GoalEnded:
-			r.goal(e, g, s.Counts(g.ID))
+			r.goal(e, g, s.Counts(g.ID), names)
 		case skip > 0:
 			skip--
 		default:
@@ -56,7 +56,7 @@ func (r *Renderer) goals(e *emitter, s State) {
 	e.optNum(0, "ended_goals_not_shown", int64(hidden))
 }
 
-func (r *Renderer) goal(e *emitter, g blackboard.Goal, counts map[blackboard.Status]int) {
+func (r *Renderer) goal(e *emitter, g blackboard.Goal, counts map[blackboard.Status]int, names taskNames) {
 	e.open(2, string(g.ID))
 	e.str(4, "status", string(g.Status))
 	e.str(4, "phase", phase(g, counts))
@@ -70,20 +70,12 @@ func (r *Renderer) goal(e *emitter, g blackboard.Goal, counts map[blackboard.Sta
 	if c := g.Clarify; c.Asked.Seq != 0 && c.Answered.Seq == 0 {
 		e.list(4, "questions", c.Questions)
 	}
-	e.num(4, "rounds", int64(len(g.Rounds)))
 	if g.Plan != nil {
 		e.str(4, "plan", string(g.Plan.PlanID))
 	}
-	e.counts(4, "tasks", counts)
-	r.direction(e, g)
+	r.direction(e, g, names)
 	r.goalCriteria(e, g)
 	loss(e, g)
-	e.num(4, "steps", int64(g.Steps))
-	e.num(4, "active_ms", g.ActiveMS)
-	e.float(4, "cost_usd", g.Cost)
-	if g.Reserved != 0 {
-		e.float(4, "reserved_usd", g.Reserved)
-	}
 }
 
 func (r *Renderer) endedGoal(e *emitter, g blackboard.Goal) {
@@ -164,25 +156,37 @@ func lastVerdicts(g blackboard.Goal) []message.Verdict {
 	return nil
 }
 
+// criteria shows criteria under their ids. What is said of one stands before
+// the words it is about, so that a change of it is seen with the id above.
 func (r *Renderer) criteria(e *emitter, n int, criteria []message.Criterion, verdicts []message.Verdict) {
+	seen := map[string]bool{}
 	for _, c := range criteria {
 		v, judged := verdictOn(c, verdicts)
-		e.item(n, func(n int) {
-			e.str(n, "id", c.ID)
-			e.str(n, "met", mark(v, judged))
-			e.str(n, "criterion", c.Criterion)
-			if c.Required {
-				e.raw(n, "required", "true")
-			}
-			if judged {
-				r.text(e, n, "evidence", v.Evidence)
-				e.optStr(n, "failure_class", string(v.FailureClass))
-				e.optStr(n, "by", v.By)
-			} else if c.HasCheck() {
-				e.str(n, "by", message.ByCode)
-			}
-		})
+		e.open(n, unused(c.ID, seen))
+		e.str(n+2, "met", mark(v, judged))
+		if judged {
+			r.text(e, n+2, "evidence", v.Evidence)
+			e.optStr(n+2, "failure_class", string(v.FailureClass))
+			e.optStr(n+2, "by", v.By)
+		} else if c.HasCheck() {
+			e.str(n+2, "by", message.ByCode)
+		}
+		e.str(n+2, "criterion", c.Criterion)
+		if c.Required {
+			e.raw(n+2, "required", "true")
+		}
 	}
+}
+
+// unused is a key that is not taken yet, and takes it: the key itself, or with
+// a number behind it.
+func unused(key string, taken map[string]bool) string {
+	name := key
+	for n := 2; taken[name]; n++ {
+		name = key + "." + strconv.Itoa(n)
+	}
+	taken[name] = true
+	return name
 }
 
 func verdictOn(c message.Criterion, verdicts []message.Verdict) (message.Verdict, bool) {

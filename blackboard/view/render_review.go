@@ -11,7 +11,7 @@ import (
 const maxAlignment = 20
 
 // gates shows what a draft misses.
-func gates(e *emitter, t blackboard.Task) {
+func gates(e *emitter, t *blackboard.Task) {
 	if len(t.Gates) == 0 {
 		return
 	}
@@ -24,36 +24,25 @@ func gates(e *emitter, t blackboard.Task) {
 	}
 }
 
-// review shows where the review of a coder's work stands.
-func (r *Renderer) review(e *emitter, t blackboard.Task) {
+// review shows where the review of a coder's work stands; what was decided is
+// told at the head of the task.
+func (r *Renderer) review(e *emitter, t *blackboard.Task) {
 	v := t.Review
-	if t.For != message.Coder || t.Fence == 0 {
-		return
-	}
+	at := len(e.b)
 	e.open(4, "review")
+	empty := len(e.b)
 	e.optStr(6, "commit", v.Commit)
-	e.optStr(6, "reviewing_by", string(v.Reviewer))
-	if v.Reviewer != "" {
-		e.time(6, "review_lease_expires", v.Lease.ExpiresAt)
-	}
-	e.num(6, "iterations", int64(v.Iterations))
-	e.num(6, "review_cycles_current", int64(v.Cycles))
-	e.num(6, "review_cycles_total", int64(v.CyclesTotal))
-	if judged := v.Judged(); judged != nil {
-		e.str(6, "decision", judged.Decision)
-		e.optStr(6, "judged_by", string(v.JudgedBy))
-	}
 	e.optList(6, "failed_by", agents(v.FailedBy))
-	e.optNum(6, "integration_failures", int64(v.IntegrationN))
-	e.optStr(6, "merged_as", v.MergedAs)
+	if v.Integration != nil && t.Status != blackboard.Merged {
+		r.integration(e, *v.Integration)
+	}
 	e.optNum(6, "rescopes", int64(t.Rescopes))
 	if v.Handoff != nil && t.Status == blackboard.Unclaimed {
 		r.text(e, 6, "next_action", v.Handoff.NextAction)
 	}
-	if len(v.Pending) == 0 {
-		return
+	if len(v.Pending) > 0 {
+		e.open(6, "open_blockers")
 	}
-	e.open(6, "open_blockers")
 	for _, b := range v.Pending {
 		e.item(8, func(n int) {
 			e.str(n, "file", b.File)
@@ -62,6 +51,16 @@ func (r *Renderer) review(e *emitter, t blackboard.Task) {
 			r.text(e, n, "fix", b.Fix)
 		})
 	}
+	if len(e.b) == empty {
+		e.b = e.b[:at]
+	}
+}
+
+// integration shows why approved work could not be merged.
+func (r *Renderer) integration(e *emitter, f message.IntegrationFailed) {
+	e.open(6, "integration_failed")
+	e.optList(8, "conflict", f.Conflict)
+	r.text(e, 8, "command", f.Command)
 }
 
 func agents(list []message.AgentID) []string {
@@ -72,26 +71,9 @@ func agents(list []message.AgentID) []string {
 	return out
 }
 
-// sameReview compares what gates() and review() show.
-func sameReview(a, b *blackboard.Task) bool {
-	x, y := a.Review, b.Review
-	return x.Commit == y.Commit && x.Reviewer == y.Reviewer && x.Lease.ExpiresAt.Equal(y.Lease.ExpiresAt) && x.Iterations == y.Iterations &&
-		x.Cycles == y.Cycles && x.CyclesTotal == y.CyclesTotal && x.IntegrationN == y.IntegrationN && x.MergedAs == y.MergedAs &&
-		x.JudgedBy == y.JudgedBy && sameVerdict(x.Judged(), y.Judged()) && slices.Equal(x.FailedBy, y.FailedBy) && slices.Equal(x.Pending, y.Pending) && slices.Equal(x.Questions, y.Questions) &&
-		slices.Equal(x.Attempted, y.Attempted) && (x.Handoff == nil) == (y.Handoff == nil) &&
-		(x.Handoff == nil || x.Handoff.NextAction == y.Handoff.NextAction) && a.Rescopes == b.Rescopes && a.For == b.For && slices.Equal(a.Gates, b.Gates)
-}
-
-func sameVerdict(a, b *message.ReviewVerdict) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Decision == b.Decision && slices.Equal(a.Checks, b.Checks)
-}
-
 // direction shows how a goal's plan was changed on the way, and what was found
 // that the planner has not answered.
-func (r *Renderer) direction(e *emitter, g blackboard.Goal) {
+func (r *Renderer) direction(e *emitter, g blackboard.Goal, names taskNames) {
 	if lines := g.Alignment; len(lines) > 0 {
 		e.open(4, "alignment_history")
 		if !r.o.Full {
@@ -99,7 +81,7 @@ func (r *Renderer) direction(e *emitter, g blackboard.Goal) {
 		}
 		for _, l := range lines {
 			e.item(6, func(n int) {
-				e.optStr(n, "task", string(l.Task))
+				e.optStr(n, "task", names.of(l.Task))
 				r.text(e, n, "line", l.Line)
 			})
 		}
@@ -115,13 +97,13 @@ func (r *Renderer) direction(e *emitter, g blackboard.Goal) {
 			r.text(e, n, "what", d.What)
 			e.optStr(n, "severity", d.Severity)
 			e.str(n, "urgency", d.Urgency)
-			e.optStr(n, "task", string(d.Task))
+			e.optStr(n, "task", names.of(d.Task))
 		})
 	}
 }
 
 // sprint shows the open sprint.
-func sprint(e *emitter, s *blackboard.Sprint) {
+func sprint(e *emitter, s *blackboard.Sprint, names taskNames) {
 	if !s.Open() {
 		return
 	}
@@ -130,8 +112,8 @@ func sprint(e *emitter, s *blackboard.Sprint) {
 	if !s.Deadline.IsZero() {
 		e.time(2, "deadline", s.Deadline)
 	}
-	e.list(2, "planned", ids(s.Scope.Planned))
-	e.optList(2, "stretch", ids(s.Scope.Stretch))
+	e.list(2, "planned", names.all(s.Scope.Planned))
+	e.optList(2, "stretch", names.all(s.Scope.Stretch))
 	e.num(2, "approved", int64(s.Approved))
 	e.num(2, "rejected", int64(s.Rejected))
 	e.num(2, "merged", int64(s.Merged))

@@ -1,48 +1,82 @@
 package view
 
 import (
-	"bytes"
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
+	"strconv"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
 )
 
-// attention is the order in which open tasks get one of the places in a view
-// that cannot hold all: what waits for a person first, what is far off last.
-var attention = []blackboard.Status{
-	blackboard.Blocked, blackboard.IntegrationFailed, blackboard.Rejected, blackboard.ReadyForReview,
-	blackboard.Claimed, blackboard.Unclaimed, blackboard.Draft,
-}
-
 // taskBlock is one rendered task.
 type taskBlock struct {
 	id      message.TaskID
+	slot    string // empty for a task without one that can be a key
 	created uint64
-	text    []byte
+	text    []byte // what stands under its name
+	line    []byte // what is kept of it under bookkeeping; may be empty
+	name    string // in the view that is rendered now
 
-	from  *blackboard.Task // what it was rendered from; nil in a full view
-	round uint64           // in which it was last shown
+	from  *blackboard.Task // what it was rendered from; nil in a full view, or copied
+	stub  bool
+	round uint64 // in which it was last shown
 }
 
-// allTasks shows tasks in the order they were made, whatever their status, so
-// that the difference of two views is what happened to the tasks.
-func (r *Renderer) allTasks(e *emitter, s State) {
-	shown, hidden := r.pick(s)
-	e.optNum(0, "tasks_not_shown", int64(hidden))
+// taskNames are the names under which tasks are shown.
+type taskNames map[message.TaskID]string
+
+// of is how a task is called: by its name, or by its id if it is not shown.
+func (n taskNames) of(id message.TaskID) string { return cmp.Or(n[id], string(id)) }
+
+func (n taskNames) all(list []message.TaskID) []string {
+	out := make([]string, len(list))
+	for i, id := range list {
+		out[i] = n.of(id)
+	}
+	return out
+}
+
+// maxSlotBytes bounds a slot that is a name; models write slots.
+const maxSlotBytes = 80
+
+// slotOf is the slot of a task if it can be a key, else empty.
+func slotOf(t *blackboard.Task) string {
+	if len(t.Slot) > maxSlotBytes || !isPlain(t.Slot) {
+		return ""
+	}
+	return t.Slot
+}
+
+// nameTasks brings blocks in the order in which their tasks were made, whatever
+// their status, so that the difference of two views is what happened to the
+// tasks; and it names each after its slot, or its id without one. Of several
+// with one slot the oldest has it alone, so that a task that replaces another
+// does not rename it.
+func nameTasks(shown []*taskBlock) taskNames {
+	slices.SortFunc(shown, func(a, b *taskBlock) int {
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+	})
+	names, taken := make(taskNames, len(shown)), make(map[string]bool, len(shown))
+	for _, b := range shown {
+		b.name = unused(cmp.Or(b.slot, string(b.id)), taken)
+		names[b.id] = b.name
+	}
+	return names
+}
+
+func (r *Renderer) tasksSection(e *emitter, shown []*taskBlock, left leftOut) {
+	e.optNum(0, "tasks_not_shown", int64(left.open))
+	e.optNum(0, "done_tasks_not_shown", int64(left.done))
 	if len(shown) == 0 {
 		e.raw(0, "tasks", "{}")
 		r.tasks = map[message.TaskID]*taskBlock{}
 		return
 	}
-	slices.SortFunc(shown, func(a, b *taskBlock) int {
-		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
-	})
 	e.open(0, "tasks")
 	for _, b := range shown {
+		e.open(2, b.name)
 		e.b = append(e.b, b.text...)
 	}
 	if len(r.tasks) > 2*len(shown) {
@@ -50,155 +84,87 @@ func (r *Renderer) allTasks(e *emitter, s State) {
 	}
 }
 
-// pick chooses which tasks to show and counts the open ones it leaves out.
-// Approved tasks count as open while their goal is.
-func (r *Renderer) pick(s State) (shown []*taskBlock, hidden int) {
-	if r.o.Full {
-		return r.every(s), 0
-	}
-	open := 0
-	take := func(blocks iter.Seq[*taskBlock], count int) {
-		open += count
-		if count == 0 || len(shown) >= r.o.MaxTasks {
-			return
-		}
-		for b := range blocks {
-			shown = append(shown, b)
-			if len(shown) >= r.o.MaxTasks {
-				return
-			}
-		}
-	}
-	counts := s.Counts("")
-	for _, st := range attention {
-		take(r.with(s, st), counts[st])
-	}
-	for _, g := range s.Goals() {
-		if g.Status != blackboard.GoalEnded {
-			take(r.blocks(s.TasksOf(g.ID, blackboard.Approved)), s.Counts(g.ID)[blackboard.Approved])
-		}
-	}
-	return shown, open - len(shown)
-}
-
-func (r *Renderer) blocks(tasks iter.Seq[blackboard.Task]) iter.Seq[*taskBlock] {
-	return func(yield func(*taskBlock) bool) {
-		for t := range tasks {
-			if !yield(r.block(t)) {
-				return
-			}
-		}
-	}
-}
-
-// with yields the blocks of the tasks with a status. Where blocks of another
-// process may be copied, the tasks they are of are not even decoded.
-func (r *Renderer) with(s State, st blackboard.Status) iter.Seq[*taskBlock] {
-	rs, ok := s.(Restful)
-	if !ok || !r.kept.usable(rs) {
-		return r.blocks(s.Tasks(st))
-	}
-	return func(yield func(*taskBlock) bool) {
-		for row := range rs.TaskRows(st) {
-			var b *taskBlock
-			if text, there := r.kept.blocks[row.ID]; there && row.Resting {
-				b = &taskBlock{id: row.ID, created: row.Created, text: text}
-			} else if t, ok := s.Task(row.ID); ok {
-				b = r.block(t)
-			}
-			if b != nil && !yield(b) {
-				return
-			}
-		}
-	}
-}
-
 // every renders all tasks there are. It copies nothing from the last time: a
 // full view is rendered once.
 func (r *Renderer) every(s State) (shown []*taskBlock) {
-	e := &emitter{}
 	for t := range s.Tasks(statuses...) {
-		at := len(e.b)
-		r.task(e, t)
-		shown = append(shown, &taskBlock{id: t.ID, created: t.Created.Seq, text: e.b[at:]})
+		shown = append(shown, r.render(s, &t, false))
 	}
 	return shown
 }
 
 // block returns the rendered task, from the last time if nothing that shows
 // has changed.
-func (r *Renderer) block(t blackboard.Task) *taskBlock {
+func (r *Renderer) block(s State, t blackboard.Task, stub bool) *taskBlock {
 	b, ok := r.tasks[t.ID]
-	if !ok || !sameToTheEye(b.from, &t) {
-		e := &emitter{}
-		r.task(e, t)
-		b = &taskBlock{id: t.ID, created: t.Created.Seq, text: e.b, from: &t}
+	if !ok || b.stub != stub || !sameToTheEye(b.from, &t) {
+		b = r.render(s, &t, stub)
+		b.from = &t
 		r.tasks[t.ID] = b
 	}
 	b.round = r.round
 	return b
 }
 
-// sameToTheEye compares what task() shows. Values are compared, not numbers of
-// messages: a block is copied only if rendering it again would give the same.
-func sameToTheEye(a, b *blackboard.Task) bool {
-	return a.Status == b.Status && a.Changed == b.Changed && a.Created == b.Created && a.Goal == b.Goal &&
-		a.Intent == b.Intent && a.Slot == b.Slot && a.PlanID == b.PlanID && a.Sequence == b.Sequence &&
-		a.Approach == b.Approach && a.Target == b.Target && a.Priority == b.Priority &&
-		a.DoneWhen == b.DoneWhen && a.Scope == b.Scope && a.SpecRef == b.SpecRef && a.ReadOnly == b.ReadOnly &&
-		a.Supersedes == b.Supersedes && a.Reopens == b.Reopens &&
-		a.Agent == b.Agent && a.Fence == b.Fence && a.Lease.ExpiresAt.Equal(b.Lease.ExpiresAt) &&
-		a.Work == b.Work && a.Base == b.Base && a.Expired == b.Expired && a.Attempt == b.Attempt &&
-		a.Corrections == b.Corrections && sameJudgement(a, b) &&
-		a.BlockedReason == b.BlockedReason && a.BlockedKind == b.BlockedKind && a.Output == b.Output &&
-		slices.Equal(a.HumanNotes, b.HumanNotes) && slices.Equal(a.Targets, b.Targets) &&
-		slices.Equal(a.DependsOn, b.DependsOn) && slices.EqualFunc(a.SuccessCriteria, b.SuccessCriteria, sameCriterion) &&
-		sameOpenCall(a.OpenCall, b.OpenCall) && sameReview(a, b)
-}
-
-func sameCriterion(a, b message.Criterion) bool {
-	return a.ID == b.ID && a.Criterion == b.Criterion && a.Required == b.Required && bytes.Equal(a.Check, b.Check)
-}
-
-func sameJudgement(a, b *blackboard.Task) bool {
-	switch {
-	case (a.Correction == nil) != (b.Correction == nil), (a.Outcome == nil) != (b.Outcome == nil), (a.Result == nil) != (b.Result == nil):
-		return false
-	case a.Result != nil && a.Result.Output != b.Result.Output:
-		return false
+func (r *Renderer) render(s State, t *blackboard.Task, stub bool) *taskBlock {
+	e := &emitter{}
+	r.head(e, t)
+	if !stub {
+		r.body(e, t, func(list []message.TaskID) []string { return slotsOf(s, list) })
 	}
-	return (a.Correction == nil || sameCorrection(a.Correction, b.Correction)) &&
-		(a.Outcome == nil || sameOutcome(a.Outcome, b.Outcome))
+	return &taskBlock{id: t.ID, slot: slotOf(t), created: t.Created.Seq, text: e.b, line: taskLine(t, stub), stub: stub}
 }
 
-func sameCorrection(a, b *message.CorrectionSignal) bool {
-	return a.FailedCriterion == b.FailedCriterion && a.WhatWasWrong == b.WhatWasWrong &&
-		a.WhatToDo == b.WhatToDo && slices.Equal(a.Verdicts, b.Verdicts)
-}
-
-func sameOutcome(a, b *message.SubTaskOutcome) bool {
-	if (a.FailureReason == nil) != (b.FailureReason == nil) || a.FailureReason != nil && *a.FailureReason != *b.FailureReason {
-		return false
+// slotsOf calls tasks by their slots, which never change, unlike their names.
+func slotsOf(s State, list []message.TaskID) []string {
+	out := make([]string, len(list))
+	for i, id := range list {
+		out[i] = string(id)
+		if t, ok := s.Task(id); ok {
+			out[i] = cmp.Or(slotOf(&t), out[i])
+		}
 	}
-	return a.Status == b.Status && slices.Equal(a.CriteriaVerdicts, b.CriteriaVerdicts)
+	return out
 }
 
-func sameOpenCall(a, b *message.ToolStarted) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Tool == b.Tool
-}
-
-func (r *Renderer) task(e *emitter, t blackboard.Task) {
-	e.open(2, string(t.ID))
+// head is what a task is and what was decided of it. It is all of a stub, and
+// stands first, so that a change of it is seen with the name above.
+func (r *Renderer) head(e *emitter, t *blackboard.Task) {
 	e.str(4, "status", string(t.Status))
+	e.optStr(4, "agent", string(t.Agent))
+	e.optStr(4, "reviewer", string(t.Review.Reviewer))
+	e.optStr(4, "verdict", verdictOf(t))
+	e.optStr(4, "merged_as", t.Review.MergedAs)
+	e.str(4, "intent", t.Intent)
+	if slotOf(t) != "" {
+		e.str(4, "id", string(t.ID))
+	}
+}
+
+// verdictOf is what was said of the work that is there now, and by whom.
+func verdictOf(t *blackboard.Task) string {
+	judged := t.Review.Judged()
+	switch {
+	case judged != nil && t.Review.JudgedBy != "":
+		return judged.Decision + " by " + string(t.Review.JudgedBy)
+	case judged != nil:
+		return judged.Decision
+	case t.Outcome != nil:
+		return t.Outcome.Status
+	case t.Status == blackboard.Rejected && t.Correction != nil:
+		return "corrected: " + strconv.Quote(t.Correction.FailedCriterion) + " is not met"
+	}
+	return ""
+}
+
+// body is the rest of a task that is not done.
+func (r *Renderer) body(e *emitter, t *blackboard.Task, called func([]message.TaskID) []string) {
 	e.num(4, "priority", int64(t.Priority))
 	e.list(4, "human_notes", t.HumanNotes)
-	e.str(4, "intent", t.Intent)
 	e.optStr(4, "goal", string(t.Goal))
-	e.optStr(4, "plan", string(t.PlanID))
-	e.optStr(4, "slot", t.Slot)
+	if slotOf(t) == "" {
+		e.optStr(4, "slot", t.Slot)
+	}
 	e.optNum(4, "sequence", int64(t.Sequence))
 	e.optStr(4, "approach", t.Approach)
 	e.optStr(4, "target", t.Target)
@@ -209,20 +175,18 @@ func (r *Renderer) task(e *emitter, t blackboard.Task) {
 	if t.ReadOnly {
 		e.raw(4, "read_only", "true")
 	}
-	e.optList(4, "depends_on", ids(t.DependsOn))
-	e.optStr(4, "supersedes", string(t.Supersedes))
+	e.optList(4, "depends_on", called(t.DependsOn))
+	if t.Supersedes != "" {
+		e.str(4, "supersedes", called([]message.TaskID{t.Supersedes})[0])
+	}
 	e.optStr(4, "reopens", string(t.Reopens))
 	gates(e, t)
 	r.blocked(e, t)
-	r.held(e, t)
 	r.review(e, t)
 	r.judged(e, t)
-	e.open(4, "changed")
-	e.ref(6, t.Changed)
-	e.unum(4, "created_seq", t.Created.Seq)
 }
 
-func (r *Renderer) blocked(e *emitter, t blackboard.Task) {
+func (r *Renderer) blocked(e *emitter, t *blackboard.Task) {
 	if t.Status != blackboard.Blocked {
 		return
 	}
@@ -234,32 +198,8 @@ func (r *Renderer) blocked(e *emitter, t blackboard.Task) {
 	e.str(6, "command", "orch task unblock "+string(t.ID))
 }
 
-// held shows who holds the task, or who held it last.
-func (r *Renderer) held(e *emitter, t blackboard.Task) {
-	if t.Fence == 0 {
-		return
-	}
-	holder := "last_agent"
-	if t.Status == blackboard.Claimed {
-		holder = "agent"
-	}
-	e.optStr(4, holder, string(t.Agent))
-	e.unum(4, "fence", uint64(t.Fence))
-	if t.Status == blackboard.Claimed {
-		e.time(4, "lease_until", t.Lease.ExpiresAt)
-		e.optStr(4, "worktree", t.Work)
-		e.optStr(4, "base_commit", t.Base)
-	}
-	e.optNum(4, "claims_lapsed", int64(t.Expired))
-	if t.OpenCall != nil {
-		e.str(4, "tool_running", t.OpenCall.Tool)
-	}
-}
-
 // judged shows what came out and what was said of it.
-func (r *Renderer) judged(e *emitter, t blackboard.Task) {
-	e.optNum(4, "attempts", int64(t.Attempt))
-	e.optNum(4, "corrections", int64(t.Corrections))
+func (r *Renderer) judged(e *emitter, t *blackboard.Task) {
 	var verdicts []message.Verdict
 	if t.Correction != nil && t.Outcome == nil {
 		verdicts = t.Correction.Verdicts
@@ -272,7 +212,6 @@ func (r *Renderer) judged(e *emitter, t blackboard.Task) {
 	}
 	if t.Outcome != nil {
 		verdicts = t.Outcome.CriteriaVerdicts
-		e.str(4, "outcome", t.Outcome.Status)
 		if t.Outcome.FailureReason != nil {
 			r.text(e, 4, "failure_reason", *t.Outcome.FailureReason)
 		}
@@ -290,12 +229,4 @@ func (r *Renderer) judged(e *emitter, t blackboard.Task) {
 	case t.Result != nil:
 		r.text(e, 4, "output", t.Result.Output)
 	}
-}
-
-func ids(tasks []message.TaskID) []string {
-	out := make([]string, len(tasks))
-	for i, id := range tasks {
-		out[i] = string(id)
-	}
-	return out
 }

@@ -156,9 +156,9 @@ func TestViewReadsBack(t *testing.T) {
 			t.Fatalf("SeqOf = %d, %v", seq, ok)
 		}
 		var got struct {
-			Board string
-			Seq   uint64
-			Tasks map[string]struct {
+			Board       string
+			Bookkeeping struct{ Log struct{ Seq uint64 } }
+			Tasks       map[string]struct {
 				Status, Intent string
 				Priority       int
 				HumanNotes     []string `yaml:"human_notes"`
@@ -167,7 +167,7 @@ func TestViewReadsBack(t *testing.T) {
 		if err := yaml.Unmarshal(data, &got); err != nil {
 			t.Fatalf("%v in\n%s", err, data)
 		}
-		if got.Board != s.BoardID() || got.Seq != 5 || len(got.Tasks) != len(s.tasks) {
+		if got.Board != s.BoardID() || got.Bookkeeping.Log.Seq != 5 || len(got.Tasks) != len(s.tasks) {
 			t.Fatalf("got %+v from\n%s", got, data)
 		}
 		for _, want := range s.tasks {
@@ -239,6 +239,9 @@ func TestRendererSeesDeepChanges(t *testing.T) {
 
 // mutate changes one field somewhere below v; what is shared is copied first.
 func mutate(t *rapid.T, v reflect.Value, name string) {
+	if name == "Slot" {
+		return // a task keeps the slot it was made with
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
@@ -293,7 +296,7 @@ func TestTheMostUrgentTasksGetThePlaces(t *testing.T) {
 	}
 	s.tasks = append(s.tasks, plainTask("B", blackboard.Blocked), plainTask("done", blackboard.Merged))
 	text := string(Render(s, Options{MaxTasks: 3}))
-	for _, want := range []string{"\n  B:\n", "\n  U-0:\n", "\n  U-1:\n", "\ntasks_not_shown: 8\n", "  MERGED: 1\n"} {
+	for _, want := range []string{"\n  B:\n", "\n  U-0:\n", "\n  U-1:\n", "\ntasks_not_shown: 8\n", "MERGED: 1}\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -316,7 +319,7 @@ func TestDiff(t *testing.T) {
 	s = s.clone()
 	s.seq, s.tasks[1].Status = 2, blackboard.Unclaimed
 	diff := DiffYAML(a, Render(s, Options{}))
-	for _, want := range []string{"--- a/state.yaml\n+++ b/state.yaml\n@@ -", "\n-seq: 1\n", "\n+seq: 2\n", "\n-    status: BLOCKED\n+    status: UNCLAIMED\n"} {
+	for _, want := range []string{"--- a/state.yaml\n+++ b/state.yaml\n@@ -", "\n-  log: {seq: 1, head: ", "\n+  log: {seq: 2, head: ", "\n-    status: BLOCKED\n+    status: UNCLAIMED\n"} {
 		if !strings.Contains(diff, want) {
 			t.Errorf("%q is missing in\n%s", want, diff)
 		}
@@ -336,20 +339,14 @@ func TestTheVerdictOnACommitIsOnTheBoard(t *testing.T) {
 		Checks: []message.Verdict{{CriterionID: "c", Criterion: "it builds", Required: true, Verdict: message.Pass, Evidence: "exit 0", By: message.ByCode}}}}
 	again := task
 	again.Review.Commit = "def"
-	e := &emitter{}
-	r := &Renderer{}
-	r.task(e, task)
-	for _, want := range []string{"decision: approved\n", "judged_by: code-reviewer-2\n", "exit 0"} {
-		if !strings.Contains(string(e.b), want) {
-			t.Errorf("no %q in\n%s", want, e.b)
-		}
+	render := func(t blackboard.Task) string {
+		s := &fakeState{seq: 1, tasks: []blackboard.Task{t}, goals: []blackboard.Goal{{ID: "g", Status: blackboard.GoalOpen}}}
+		return string(Render(s, Options{}))
 	}
-	if strings.Contains(string(e.b), unseen) {
-		t.Errorf("it is said to be %s:\n%s", unseen, e.b)
+	if text := render(task); !strings.Contains(text, "verdict: approved by code-reviewer-2\n") || !strings.Contains(text, "exit 0") || strings.Contains(text, unseen) {
+		t.Errorf("it does not say what was judged, and by whom:\n%s", text)
 	}
-	e = &emitter{}
-	r.task(e, again)
-	if text := string(e.b); strings.Contains(text, "judged_by") || !strings.Contains(text, unseen) {
+	if text := render(again); strings.Contains(text, "verdict: ") || !strings.Contains(text, unseen) {
 		t.Errorf("a new commit has the verdict of the old one:\n%s", text)
 	}
 	if sameToTheEye(&task, &again) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 )
 
 // checksumPrefix begins the last line of a view. It is a comment, so that the
@@ -30,14 +31,62 @@ func Sealed(data []byte) bool {
 	return at >= 0 && bytes.Equal(appendChecksum(nil, data[:at]), data[at:])
 }
 
-// SeqOf reads the seq a view or an edit of one states.
+// SeqOf reads the seq a view or an edit of one states. A view of the first form
+// states it at its beginning.
 func SeqOf(data []byte) (uint64, bool) {
-	text, ok := headerField(data, "seq")
+	text, ok := "", false
+	if FormatOf(data) == 1 {
+		text, ok = headerField(data, "seq")
+	} else {
+		text, _, ok = strings.Cut(logLine(data), ", head: ")
+	}
 	if !ok {
 		return 0, false
 	}
 	seq, err := strconv.ParseUint(text, 10, 64)
 	return seq, err == nil
+}
+
+// headIn reads the head a view states.
+func headIn(data []byte) (string, bool) {
+	_, head, ok := strings.Cut(logLine(data), ", head: ")
+	return strings.Trim(head, `"}`), ok
+}
+
+// logLine is the seq and the head that a view states; empty without them.
+func logLine(data []byte) string {
+	at := bookkeepingAt(data)
+	if at < 0 {
+		return ""
+	}
+	_, rest, ok := bytes.Cut(data[at:], []byte("\n"+seqPrefix))
+	line, _, whole := bytes.Cut(rest, []byte("\n"))
+	if !ok || !whole {
+		return ""
+	}
+	return strings.TrimRight(string(line), " \t\r")
+}
+
+// bookkeepingAt is where the last section begins, at the end of the line before
+// it; -1 without one. Text that says the same is indented.
+func bookkeepingAt(data []byte) int {
+	return bytes.LastIndex(data, []byte("\n"+bookkeepingKey+":"))
+}
+
+// FormatOf reads the form of a view; 0 if it states none.
+func FormatOf(data []byte) int {
+	text, _ := headerField(data, "format")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// olderForm tells whether a file is in a form that was shown before this one.
+func olderForm(data []byte) bool {
+	form := FormatOf(data)
+	return form > 0 && form < Format
 }
 
 // boardOf reads the id of the board a view is of.

@@ -70,10 +70,18 @@ func (s *fakeState) Tasks(st ...blackboard.Status) iter.Seq[blackboard.Task] {
 	}
 }
 
-func (s *fakeState) TasksOf(goal message.GoalID, st ...blackboard.Status) iter.Seq[blackboard.Task] {
-	return func(yield func(blackboard.Task) bool) {
-		for t := range s.Tasks(st...) {
-			if t.Goal == goal && !yield(t) {
+func (s *fakeState) TaskRows(st blackboard.Status) iter.Seq[blackboard.TaskRow] {
+	return s.rows(st, func(blackboard.Task) bool { return true })
+}
+
+func (s *fakeState) TaskRowsOf(goal message.GoalID, st blackboard.Status) iter.Seq[blackboard.TaskRow] {
+	return s.rows(st, func(t blackboard.Task) bool { return t.Goal == goal })
+}
+
+func (s *fakeState) rows(st blackboard.Status, want func(blackboard.Task) bool) iter.Seq[blackboard.TaskRow] {
+	return func(yield func(blackboard.TaskRow) bool) {
+		for t := range s.Tasks(st) {
+			if want(t) && !yield(blackboard.TaskRow{ID: t.ID, Created: t.Created.Seq}) {
 				return
 			}
 		}

@@ -105,8 +105,11 @@ func (e *emitter) time(n int, k string, t time.Time) {
 		return
 	}
 	e.key(n, k)
-	e.b = append(e.b, ' ')
-	e.b = append(t.UTC().AppendFormat(e.b, "2006-01-02T15:04:05.000Z"), '\n')
+	e.b = append(appendTime(append(e.b, ' '), t), '\n')
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 }
 
 func (e *emitter) list(n int, k string, values []string) {

@@ -24,10 +24,10 @@ var variable = []struct {
 }
 
 // agents come and go while the plan is being written; which are still there is chance.
-var agents = regexp.MustCompile(`(?m)^agents:(?: \{\}\n|\n(?:  .*\n)+)`)
+var agents = regexp.MustCompile(`(?m)^  agents:\n(?:    .*\n)+`)
 
 func normalise(text []byte) string {
-	text = agents.ReplaceAll(text, []byte("agents: WHOEVER\n"))
+	text = agents.ReplaceAll(text, nil)
 	for _, v := range variable {
 		text = v.pattern.ReplaceAll(text, []byte(v.name))
 	}
