@@ -259,7 +259,7 @@ func plain(w io.Writer, line string) string {
 
 // reading are the commands that only show something: asked again with their
 // output elsewhere, they show all of it.
-var reading = []string{"goals", "status", "cost", "log", "show", "why", "prompt", "state", "diff", "replay", "verify", "config",
+var reading = []string{"board", "goals", "status", "cost", "log", "show", "why", "prompt", "state", "diff", "replay", "verify", "config",
 	"doctor", "audit", "trust", "version", "memory", "task", "sprint", "agent", "checkpoint"}
 
 // wholeBy is the command that shows what a terminal is not shown of a line;
