@@ -134,6 +134,9 @@ func (b *Board) append(ctx context.Context, draft func(*State) (message.Message,
 		return message.Message{}, err
 	}
 	b.folded(r, m.Body)
+	if b.opts.Appended != nil {
+		b.opts.Appended(b)
+	}
 	return m, nil
 }
 
@@ -177,6 +180,7 @@ func (b *Board) prepare(t journal.Tail, m *message.Message, draft func(*State) (
 func (b *Board) folded(r journal.Record, body message.Body) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.spoke = true
 	if b.closed || b.state == nil {
 		return
 	}
@@ -189,8 +193,5 @@ func (b *Board) folded(r journal.Record, body message.Body) {
 	}
 	b.tail++
 	b.appended = true
-	if b.opts.OnAdvance != nil {
-		b.opts.OnAdvance(b.state)
-	}
 	b.notice()
 }

@@ -241,20 +241,34 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-func TestOnAdvance(t *testing.T) {
+// Who appends is told of it, and before it closes: once, and only who appended.
+func TestWhoAppendsIsToldOfItAndOfTheEnd(t *testing.T) {
 	root := t.TempDir()
-	var seqs []uint64
+	var told []string
 	o := personOptions
-	o.OnAdvance = func(s *State) {
-		seq, _ := s.Head()
-		seqs = append(seqs, seq)
+	note := func(what string) func(*Board) {
+		return func(b *Board) {
+			err := b.View(quiet, func(s *State) error { // the board may be called
+				seq, _ := s.Head()
+				told = append(told, fmt.Sprint(what, " ", seq))
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
 	}
-	a := mustInit(t, root, o)
+	o.Appended, o.Closing = note("appended"), note("closing")
+	a, silent := mustInit(t, root, o), mustOpen(t, root, o)
 	mustAppend(t, a, batch(0, 1))
 	mustAppend(t, mustOpen(t, root, personOptions), batch(1, 1))
-	boardContents(t, a)
-	if !slices.Equal(seqs, []uint64{2, 3}) {
-		t.Errorf("advanced to %v", seqs)
+	for range 2 {
+		if err := errors.Join(a.Close(), silent.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"appended 2", "closing 3"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }
 

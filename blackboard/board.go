@@ -38,9 +38,10 @@ type Options struct {
 
 	RotateBytes        int64 // least size of a log that is closed; default 64 MiB
 	CheckpointMessages int   // messages after which the checkpoint is written again; default 250
-	// OnAdvance is called after the state moved on, from the goroutine that
-	// noticed. It must not call the board, nor keep the state.
-	OnAdvance func(*State)
+	// Appended is called after each message that this board appended, and Closing
+	// before a board that appended any closes. Both may call the board; Appended
+	// must not wait for anything.
+	Appended, Closing func(*Board)
 }
 
 const (
@@ -81,7 +82,8 @@ type Board struct {
 	id        string
 
 	mu       sync.Mutex // guards what follows; taken after the log's lock, never before
-	appended bool       // by this process
+	appended bool       // by this process, and folded
+	spoke    bool       // something was appended, whoever folded it
 	closing  bool       // no new work beside
 	closed   bool
 	state    *State           // nil: it must be loaded again
@@ -155,6 +157,12 @@ func Open(root string, o Options) (*Board, error) {
 // that loading has become slow leaves a checkpoint to those after it. Closing
 // twice is allowed.
 func (b *Board) Close() error {
+	b.mu.Lock()
+	last := b.spoke && !b.closing && b.opts.Closing != nil
+	b.mu.Unlock()
+	if last {
+		b.opts.Closing(b)
+	}
 	b.mu.Lock()
 	b.closing = true
 	b.mu.Unlock()

@@ -249,14 +249,7 @@ func (b *Board) rebase(path string) error {
 		_ = file.Close() // it was only read
 		return err
 	}
-	before := uint64(0)
-	if b.state != nil {
-		before, _ = b.state.Head()
-	}
 	b.adopt(s, file, tail)
-	if now, _ := s.Head(); now > before && b.opts.OnAdvance != nil {
-		b.opts.OnAdvance(s)
-	}
 	return nil
 }
 

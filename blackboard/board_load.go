@@ -45,9 +45,6 @@ func (b *Board) catchUp(t journal.Tail) error {
 		b.distrust(err)
 		return err
 	}
-	if n > 0 && b.opts.OnAdvance != nil {
-		b.opts.OnAdvance(b.state)
-	}
 	b.notice()
 	return nil
 }

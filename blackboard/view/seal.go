@@ -83,6 +83,16 @@ func FormatOf(data []byte) int {
 	return n
 }
 
+// Stale tells whether a view has to be written anew for a log that ends at head:
+// it is older, or of an older form. An edit of it is not stale.
+func Stale(data []byte, head uint64) bool {
+	if blank(data) {
+		return true
+	}
+	seq, ok := SeqOf(data)
+	return Sealed(data) && (olderForm(data) || ok && seq < head)
+}
+
 // olderForm tells whether a file is in a form that was shown before this one.
 func olderForm(data []byte) bool {
 	form := FormatOf(data)

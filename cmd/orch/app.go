@@ -9,15 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/term"
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/blackboard/view"
 	"orch/roles/act/confine"
 	"orch/roles/run/config"
 )
@@ -45,6 +44,8 @@ type app struct {
 	tried *confine.Machine // what this machine has to confine with, once it was tried
 
 	guards guards
+
+	maxTasks atomic.Int64 // view.max_tasks, once a configuration was read
 }
 
 // exitError carries an exit code out of a command. A nil cause prints nothing.
@@ -157,74 +158,6 @@ func (a *app) root() (string, error) {
 	return root, nil
 }
 
-// session is an open board together with the view it keeps fresh.
-type session struct {
-	*blackboard.Board
-	keeper     *view.Keeper
-	agent      message.AgentID
-	warn       func(error)
-	registered func() // ends the renewal of its registration; nil without one
-	unsure     bool   // an edit of the view waits, because it may not be a person's
-}
-
-// Close leaves the view as fresh as the log, unless another process is about to.
-func (s *session) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	s.tend(ctx, s.keeper.Flush)
-	return s.Board.Close()
-}
-
-// tend writes the view, and takes a person's edit of it in first if there is one.
-func (s *session) tend(ctx context.Context, write func(context.Context, view.Board) (view.Freshness, error)) view.Freshness {
-	f, err := write(ctx, view.Of(s.Board))
-	if err == nil && f.Edited {
-		err = s.importEdit(ctx)
-		if err == nil {
-			f, err = write(ctx, view.Of(s.Board))
-		}
-	}
-	if err != nil && ctx.Err() == nil {
-		s.warn(fmt.Errorf("keep state.yaml fresh: %w", err))
-	}
-	return f
-}
-
-// open opens the board of the project to write to it as one agent.
-func (a *app) open(id blackboard.Identity) (*session, error) {
-	root, err := a.root()
-	if err != nil {
-		return nil, err
-	}
-	return a.openAt(root, id)
-}
-
-func (a *app) openAt(root string, id blackboard.Identity) (*session, error) {
-	cfg, err := a.config(root)
-	if err != nil {
-		return nil, err
-	}
-	b, err := blackboard.Open(root, a.options(id))
-	if err != nil {
-		return nil, err
-	}
-	keeper := view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}, Program: thisBuild(), Show: view.Options{MaxTasks: cfg.View.MaxTasks}})
-	return &session{Board: b, keeper: keeper, agent: id.Agent, warn: a.warn}, nil
-}
-
-// thisBuild tells the program from any other build of it; empty if that is not known.
-func thisBuild() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
-}
-
 // warn says what went wrong without stopping the command.
 func (a *app) warn(err error) {
 	if !a.asJSON {
@@ -243,20 +176,33 @@ func (a *app) read() (*blackboard.Board, error) {
 	}
 	o := a.options(blackboard.Identity{})
 	o.ReadOnly = true
-	return blackboard.Open(root, o)
+	b, err := blackboard.Open(root, o)
+	if err == nil {
+		a.bringUpToDate(context.Background(), b)
+	}
+	return b, err
 }
 
+// options are those of a board to which one agent writes: whatever it says is
+// soon in state.yaml as well.
 func (a *app) options(id blackboard.Identity) blackboard.Options {
+	o, _ := a.boardOptions(id)
+	return o
+}
+
+func (a *app) boardOptions(id blackboard.Identity) (blackboard.Options, *freshView) {
 	collectLess()
 	state, err := blackboard.UserStateDir(os.Getenv)
 	if err != nil {
 		state = "" // without a home nothing can be noted there; the board works all the same
 	}
+	fresh := &freshView{a: a}
 	return blackboard.Options{
 		StateDir: state, Redact: blackboard.NewRedactor(os.Environ()),
 		FS: journal.OSFS{}, Clock: journal.SystemClock{}, IDs: journal.UUIDs{},
 		Identity: id, UnsafeFS: a.unsafeFS, Refuse: notBelow(id),
-	}
+		Appended: fresh.appended, Closing: fresh.closing,
+	}, fresh
 }
 
 // person is the identity of whoever types at the terminal.
@@ -270,6 +216,7 @@ func (a *app) config(root string) (config.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
+	a.maxTasks.Store(int64(cfg.View.MaxTasks))
 	return cfg.Rooted(root)
 }
 

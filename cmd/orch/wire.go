@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,9 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"orch/blackboard"
-	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/blackboard/view"
 	"orch/roles/loop"
 	"orch/roles/run/config"
 	"orch/roles/run/supervisor"
@@ -47,6 +44,7 @@ func (a *app) openSupervisor(ctx context.Context, root string) (*session, error)
 		}
 		taken, err := register(ctx, s.Board, me)
 		if err == nil && !taken {
+			s.fresh.stop() // the supervisor tends the view
 			s.registered = a.stayRegistered(s.Board, "", me)
 			return s, nil
 		}
@@ -153,52 +151,4 @@ func (a *app) withCode(s *session, sv *supervisor.Supervisor, cfg config.Config,
 	sv.Spawner = watched{sv.Spawner, guard}
 	sv.Residents = append(sv.Residents, resident("integrate", message.Supervisor, "integrate", "--attached"))
 	return nil
-}
-
-// importEdit takes a person's edits of state.yaml in, or says why not. While a
-// step may be running commands nobody confines, an edit could be theirs, so it
-// waits for orch task edit accept.
-func (s *session) importEdit(ctx context.Context) error {
-	if s.unsure {
-		return nil
-	}
-	err := s.View(ctx, func(st *blackboard.State) error {
-		for _, a := range st.LiveActivations() {
-			s.unsure = s.unsure || a.Role == message.Executor
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if s.unsure {
-		return hinted{errors.New("state.yaml was edited while a step was running commands; it waits"), "run `orch task edit accept` if the edit is yours"}
-	}
-	_, err = s.takeIn(ctx)
-	return err
-}
-
-// takeIn imports until nothing is left that is quiet enough.
-func (s *session) takeIn(ctx context.Context) (edits int, err error) {
-	for {
-		r, err := s.keeper.Import(ctx, view.Of(s.Board))
-		if err != nil {
-			return edits, err
-		}
-		edits += len(r.Edits)
-		if r.Why != "" {
-			s.warn(fmt.Errorf("your edit of state.yaml: %s; the file is kept as %s", r.Why, r.Kept))
-			m := message.Message{From: message.Board, To: message.Human, Body: r.Refusal()}
-			if _, err := s.Append(ctx, m); err != nil {
-				return edits, err
-			}
-		}
-		if r.Status == view.Clean || r.Status == view.Waiting {
-			return edits, nil
-		}
-	}
-}
-
-func viewPath(b *blackboard.Board) string {
-	return view.NewKeeper(view.Config{Dir: b.Dir(), FS: journal.OSFS{}, Clock: journal.SystemClock{}}).Path()
 }
