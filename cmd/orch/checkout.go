@@ -120,6 +120,17 @@ func (a *app) checkoutGuard(ctx context.Context, cfg config.Config, p *codeProje
 	return g, err
 }
 
+// branchGuard looks at what the goal merges into, for who is about to use it; nil
+// if no guard of the goal has written down anything yet.
+func (a *app) branchGuard(ctx context.Context, cfg config.Config, p *codeProject, b *blackboard.Board, goal message.GoalID) (*checkoutGuard, error) {
+	g, err := knownCheckout(p, b, goal)
+	if err != nil || g == nil {
+		return nil, err
+	}
+	g.apart, err = a.keptApart(ctx, cfg, p.repo)
+	return g, err
+}
+
 // knownCheckout is what an earlier guard of the goal wrote down; nil if none did.
 func knownCheckout(p *codeProject, b *blackboard.Board, goal message.GoalID) (*checkoutGuard, error) {
 	g := &checkoutGuard{project: p, board: b, goal: goal}
@@ -213,9 +224,8 @@ func (g *checkoutGuard) keep(f workspace.Fingerprint) error {
 }
 
 // look compares the checkout with what it was. A difference that a step could
-// have made, or that is in what the goal merges into, stops the goal at a
-// checkpoint; once it is said, what is there now is what is expected, so that
-// orch resume goes on from there.
+// have made stops the goal at a checkpoint; once it is said, what is there now is
+// what is expected, so that orch resume goes on from there.
 func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -232,8 +242,8 @@ func (g *checkoutGuard) look(ctx context.Context, c supervisor.Claim) error {
 	switch {
 	case len(drift) == 0:
 		return nil
-	case g.apart && now.Refs[g.project.ref] == g.last.Refs[g.project.ref]:
-		return g.keep(now) // of no step: to commit in one's own checkout is a person's right
+	case g.apart:
+		return g.keep(now) // of no step: to commit in one's own repository is a person's right
 	}
 	k := c.Activation.Key
 	atWork, err := g.atWork(ctx, "worked on", blackboard.Activation{ActivationKey: k, Agent: c.Agent})
@@ -278,7 +288,8 @@ func (g *checkoutGuard) atWork(ctx context.Context, verb string, also ...blackbo
 
 // lookAtBranch compares where the integration branch is with where it was,
 // before something is done with it. drift says how it differs, after the goal
-// was stopped for it. A branch that lost work is for whoever uses it to name.
+// was stopped for it; where no step could have moved it, that was a person, and
+// nothing is said. A branch that lost work is for whoever uses it to name.
 func (g *checkoutGuard) lookAtBranch(ctx context.Context, cause message.ID, before string) (drift string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -292,6 +303,12 @@ func (g *checkoutGuard) lookAtBranch(ctx context.Context, cause message.ID, befo
 	if at == asMerged || at == g.last.Refs[g.project.ref] {
 		return "", nil
 	}
+	now := g.last
+	now.Refs = maps.Clone(now.Refs)
+	now.Refs[g.project.ref] = at
+	if g.apart {
+		return "", g.keep(now)
+	}
 	atWork, err := g.atWork(ctx, "works on")
 	if err != nil {
 		return "", fmt.Errorf("look who moved the integration branch: %w", err)
@@ -300,9 +317,6 @@ func (g *checkoutGuard) lookAtBranch(ctx context.Context, cause message.ID, befo
 		before += ", while " + atWork
 	}
 	drift = fmt.Sprintf("%s is at %.12s, where no merge of this goal put it, and %s. If that was you: orch resume", strings.TrimPrefix(g.project.ref, "refs/heads/"), at, before)
-	now := g.last
-	now.Refs = maps.Clone(now.Refs)
-	now.Refs[g.project.ref] = at
 	return drift, errors.Join(g.stop(ctx, cause, drift), g.keep(now))
 }
 

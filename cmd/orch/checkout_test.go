@@ -177,8 +177,8 @@ func TestWhatHoldsAMergeBackIsSaid(t *testing.T) {
 	expect("", "")
 }
 
-// Where no step can reach the person's checkout, the person may commit there
-// while a run goes on; but what the goal merges into is asked about all the same.
+// Where no step can reach the person's repository, the person may commit there
+// while a run goes on, also on the branch that the goal merges into.
 func TestACommitOfOnesOwnStopsNothing(t *testing.T) {
 	t.Parallel()
 	for _, apart := range []bool{true, false} {
@@ -195,15 +195,20 @@ func TestACommitOfOnesOwnStopsNothing(t *testing.T) {
 		if why := b.stopped(); (why == "") != apart {
 			t.Errorf("apart %v: it says %q", apart, why)
 		}
-		if !apart {
-			continue
+	}
+	for _, look := range []string{"after a step", "before a merge"} {
+		b := newWatchedBench(t)
+		b.guard.apart = true
+		c := b.begins("coder-7", "t")
+		b.Ahead("mine", "x\n")
+		err, drift := error(nil), ""
+		if look == "after a step" {
+			err = b.guard.look(t.Context(), c)
+		} else {
+			drift, err = b.guard.lookAtBranch(t.Context(), "c", "more is to be merged on top")
 		}
-		b.Ahead("theirs", "x\n")
-		if err := b.guard.look(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		if why := b.stopped(); !strings.Contains(why, "ref") {
-			t.Errorf("somebody moved what the goal merges into: it says %q", why)
+		if why := b.stopped(); err != nil || why != "" || drift != "" {
+			t.Errorf("%s: it says %q %q, %v", look, why, drift, err)
 		}
 	}
 }

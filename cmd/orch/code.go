@@ -209,11 +209,14 @@ type watched struct {
 	guard *checkoutGuard
 }
 
+// judgedNext is what is about to be done with the branch.
+const judgedNext = "the goal is to be judged"
+
 // Step runs the step and looks afterwards. Before a goal is judged it looks at
 // the branch: what somebody added to it was reviewed by nobody.
 func (w watched) Step(ctx context.Context, c supervisor.Claim) supervisor.End {
 	if c.Activation.Key.Role == message.MetaValidator {
-		if drift, err := w.guard.lookAtBranch(context.WithoutCancel(ctx), c.Activation.Key.Cause, "the goal is to be judged"); err != nil {
+		if drift, err := w.guard.lookAtBranch(context.WithoutCancel(ctx), c.Activation.Key.Cause, judgedNext); err != nil {
 			return supervisor.End{Exit: step.ExitCrash, Class: message.EndCrash, Detail: err.Error()}
 		} else if drift != "" {
 			return supervisor.End{Exit: step.ExitAgain, Class: message.EndAgain, Detail: drift}

@@ -137,7 +137,7 @@ func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config
 			return a.runCommand(ctx, cfg, b.Root(), dir, command)
 		},
 		Unmoved: func(ctx context.Context, t blackboard.Task) (bool, error) {
-			guard, err := knownCheckout(p, b, t.Goal)
+			guard, err := a.branchGuard(ctx, cfg, p, b, t.Goal)
 			if err != nil || guard == nil {
 				return err == nil, err
 			}

@@ -284,17 +284,35 @@ func (p *pair) messagesSoFar(kind string) []map[string]any {
 
 func TestSomebodyMovesTheBranchMeanwhile(t *testing.T) {
 	t.Parallel()
-	t.Run("ahead", func(t *testing.T) {
-		t.Parallel()
-		p := newPair(t, "")
+	ahead := func(t *testing.T, more string) (*pair, ran) {
+		p := newPair(t, more)
 		tree := filepath.Join(filepath.Dir(p.root), "theirs")
-		r := p.meanwhile(func() {
+		return p, p.meanwhile(func() {
 			p.git("worktree", "add", "-q", tree, "integration")
 			writeBelow(t, filepath.Join(tree, "theirs.txt"), "theirs\n")
 			gitIn(t, tree, "add", "-A")
 			gitIn(t, tree, "commit", "-qm", "what somebody else did")
 			p.git("worktree", "remove", tree)
 		})
+	}
+	onTop := func(p *pair, r ran) {
+		t.Helper()
+		if r.code != 0 || p.on("theirs.txt") != "theirs\n" || p.on("lib/second.sh") == "" {
+			p.t.Errorf("exit %d, theirs.txt is %q\n%s\n%s", r.code, p.on("theirs.txt"), r.out, r.err)
+		}
+	}
+	t.Run("ahead, where no step gets there", func(t *testing.T) {
+		t.Parallel()
+		if !machine(t).Layers.Any() {
+			return // then every step gets there
+		}
+		p, r := ahead(t, "")
+		onTop(p, r)
+		p.clean()
+	})
+	t.Run("ahead", func(t *testing.T) {
+		t.Parallel()
+		p, r := ahead(t, "confine: off")
 		// Nobody can tell a person from a coder that got at the branch, so a person is asked.
 		if r.code != 4 || !strings.Contains(r.err+r.out, "orch resume") {
 			t.Fatalf("exit %d, want 4\n%s\n%s", r.code, r.out, r.err)
@@ -302,9 +320,7 @@ func TestSomebodyMovesTheBranchMeanwhile(t *testing.T) {
 		if r = p.orch("resume"); r.code == 0 {
 			r = p.orch("run", "--continue")
 		}
-		if r.code != 0 || p.on("theirs.txt") != "theirs\n" || p.on("lib/second.sh") == "" {
-			t.Errorf("exit %d, theirs.txt is %q\n%s\n%s", r.code, p.on("theirs.txt"), r.out, r.err)
-		}
+		onTop(p, r)
 	})
 	for name, c := range map[string]struct {
 		do   func(p *pair)

@@ -37,17 +37,18 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 		return err
 	}
 	defer b.Close()
+	b.unsure = role == message.Executor // an edit of the view may be of its commands
 	me, err := a.adopt(ctx, b.Board, &c)
 	if err != nil {
 		return err
 	}
 	defer a.stayRegistered(b.Board, c.Activation.Goal, me)()
-	guard, err := a.guardOf(ctx, b.Board, cfg, c)
+	guard, err := a.guardOf(ctx, st.Board, cfg, c) // it speaks as the supervisor
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	report, acted := a.act(ctx, b.Board, root, c)
+	report, acted := a.actOnTheBranch(ctx, b.Board, st.Board, cfg, c)
 	if guard != nil {
 		acted = errors.Join(acted, guard.look(context.WithoutCancel(ctx), c))
 	}
@@ -59,6 +60,29 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return errors.Join(asStepExit(acted), st.End(closing, c, end))
+}
+
+// actOnTheBranch does the activation. Before a coding goal is judged it looks at
+// the branch: what a step added to it was reviewed by nobody.
+func (a *app) actOnTheBranch(ctx context.Context, b, supervises *blackboard.Board, cfg config.Config, c supervisor.Claim) (supervisor.Report, error) {
+	drift := ""
+	if c.Activation.Key.Role == message.MetaValidator {
+		p, err := a.codeOf(ctx, b, cfg, c.Activation.Goal)
+		var guard *checkoutGuard
+		if err == nil && p != nil {
+			guard, err = a.branchGuard(ctx, cfg, p, supervises, c.Activation.Goal)
+		}
+		if err == nil && guard != nil {
+			drift, err = guard.lookAtBranch(ctx, c.Activation.Key.Cause, judgedNext)
+		}
+		if err != nil {
+			return supervisor.Report{Detail: err.Error()}, err
+		}
+	}
+	if drift != "" {
+		return supervisor.Report{Detail: drift}, fmt.Errorf("%w: %s", step.ErrWaits, drift)
+	}
+	return a.act(ctx, b, b.Root(), c)
 }
 
 func classOf(err error) string {
