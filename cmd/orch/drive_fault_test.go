@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -280,41 +279,4 @@ func TestALogThatCannotGrowStopsTheRunAndLosesNothing(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	endState(t, root)
-}
-
-// One role per process, each kept going by a shell loop, comes to what orch run
-// comes to.
-func TestARunDrivenByScriptsEndsLikeOneDrivenByOrchRun(t *testing.T) {
-	t.Parallel()
-	run := copyExample(t, "make-stale")
-	if out, err := orchCommand(run, "run", "make the tests pass").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	scripted := copyExample(t, "make-stale")
-	if out, err := orchCommand(scripted, "run", "--later", "make the tests pass").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	script, err := filepath.Abs("../../scripts/supervise.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var loops []*background
-	for _, role := range []string{"perceiver", "planner", "executor", "agent-validator", "meta-validator", "ggs", "memory"} {
-		b := &background{t: t, cmd: exec.Command("sh", script, role), done: make(chan error, 1)}
-		b.cmd.Dir, b.cmd.Env = scripted, slices.Concat(orchCommand(scripted).Env, []string{"ORCH=" + program})
-		b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
-		if err := b.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		go func() { b.done <- b.cmd.Wait() }()
-		loops = append(loops, b)
-	}
-	for _, b := range loops {
-		if code := b.wait(); code != 0 {
-			t.Errorf("%v: exit %d\n%s", b.cmd.Args, code, b.out.String())
-		}
-	}
-	if got, want := endState(t, scripted), endState(t, run); got != want {
-		t.Errorf("ended differently:\n%s\nwant\n%s", got, want)
-	}
 }

@@ -20,12 +20,16 @@ func merge(ctx context.Context, e *step.Env, g blackboard.Goal, outcomes []messa
 	}
 	merged, err := e.Merger.Merge(ctx, think.MergeInput{Spec: *g.Spec, Outcomes: outcomes, Values: e.Values})
 	if err != nil {
-		e.Log("merging failed, the outputs stand side by side: %v", e.Unread(err))
-		return join(outcomes), plain + "; they could not be merged and stand side by side"
+		e.Log("the outputs could not be put into one, they stand side by side: %v", e.Unread(err))
+		return join(outcomes), plain + "; " + sideBySide
 	}
 	e.Spend(merged.Usage)
 	return merged.Output, merged.Summary
 }
+
+// sideBySide says that no answer was made of several. It says nothing of merges,
+// which a coding goal has as well.
+const sideBySide = "what each task reported is shown as it is, because it could not be put into one text"
 
 func join(outcomes []message.SubTaskOutcome) string {
 	var parts []string

@@ -247,6 +247,9 @@ func TestMatchedOutputsAreMerged(t *testing.T) {
 		if len(s) != 1 || !strings.Contains(s[0].MergedOutput, c.want) || s[0].Summary == "" && name != "that is a flood" || len(s[0].Outcomes) != 2 {
 			t.Errorf("%s: %.200s", name, fmt.Sprint(s))
 		}
+		if len(s) == 1 && (strings.Contains(s[0].Summary, sideBySide) != (name == "when it fails") || strings.Contains(s[0].Summary, "merged")) {
+			t.Errorf("%s: the summary says %q", name, s[0].Summary)
+		}
 	}
 }
 
