@@ -202,6 +202,17 @@ func (a *acpAgent) prompt(f frame) {
 	case "error":
 		a.refuse(f, -32603, "something did not work")
 		return
+	case "asks":
+		said, err := consult(asked, a.cwd, func(command, output string, failed bool) {
+			a.update(m{"sessionUpdate": "tool_call", "toolCallId": command, "title": command, "kind": "execute", "status": "pending", "rawInput": m{"command": command}})
+			a.update(m{"sessionUpdate": "tool_call_update", "toolCallId": command, "status": map[bool]string{true: "failed", false: "completed"}[failed],
+				"content": []any{m{"type": "content", "content": m{"type": "text", "text": output}}}})
+		})
+		if err != nil {
+			fail(err)
+		}
+		end(said)
+		return
 	case "echo":
 		end(fmt.Sprintf("%d bytes: %s", len(asked), head(asked)))
 		return

@@ -6,8 +6,9 @@
 //	fakeagent [--as claude|codex|text|json|acp] [--write FILE] MODE [arguments of the preset]
 //
 // What it is told beyond that is in the environment: FAKEAGENT_MODE wins over
-// MODE, FAKEAGENT_AS over --as, and FAKEAGENT_PIDS names a file to which it adds
-// the ids of processes it leaves, for tests that assert that none is left.
+// MODE, FAKEAGENT_AS over --as, FAKEAGENT_PIDS names a file to which it adds the
+// ids of processes it leaves, for tests that assert that none is left, and
+// FAKEAGENT_MODEL is the root URL of a model server of package fakemodel.
 package main
 
 import (
@@ -28,6 +29,7 @@ import (
 // modes are the ways to behave, in words for the usage text.
 var modes = map[string]string{
 	"ok":           "one tool call that writes a file, then an answer",
+	"asks":         "does and says what the model server at $FAKEAGENT_MODEL answers",
 	"echo":         "answers with what it was asked",
 	"schema":       "answers with a JSON object",
 	"slow":         "ok, with a pause before each event",
@@ -214,6 +216,15 @@ func (a *agent) play(mode string) {
 		a.end(a.voice.failed("something did not work", 0), 0)
 	case "empty":
 		a.end(a.voice.done("", nil), 0)
+	case "asks":
+		said, err := consult(a.prompt, ".", func(command, output string, failed bool) {
+			a.say(a.voice.called(command)...)
+			a.say(a.voice.returned(output, failed)...)
+		})
+		if err != nil {
+			fail(err)
+		}
+		a.end(a.voice.done(said, nil), 0)
 	case "cheat":
 		a.end(a.voice.done("All tests pass now.", nil), 3)
 	case "denied":
