@@ -61,8 +61,34 @@ func TestJudgesBind(t *testing.T) {
 			if judged := bodies[message.SubTaskOutcome](t, root, "SubTaskOutcome"); c.code == 4 && len(judged) > 0 {
 				t.Errorf("what nobody judged is %s", judged[0].Status)
 			}
+			if ends := ended(t, root, message.AgentValidator); c.code == 4 && (len(ends) != 1 || ends[0].Class != message.EndUnjudged) {
+				t.Errorf("its judge ended as %+v", ends)
+			}
 		})
 	}
+}
+
+// What nobody judges holds up nothing else of its goal, and is judged again
+// when a person says so.
+func TestWhatNobodyJudgesHoldsUpNothingElse(t *testing.T) {
+	t.Parallel()
+	task := func(slot, criterion string) string {
+		return `{"slot":"` + slot + `","intent":"write ` + slot + `","approach":"write-file","target":"hello.txt","targets":["hello.txt"],"criteria":[` + criterion + `]}`
+	}
+	plan := `{"task_criteria":[{"criterion":"the greeting is there","check":{"file":{"path":"hello.txt","contains":"hello"}}}],"tasks":[` +
+		task("first", `{"criterion":"it sounds friendly"}`) + "," + task("second", `{"criterion":"hello.txt greets","check":{"file":{"path":"hello.txt","contains":"hello"}}}`) + `]}`
+	mumbles := says("judge", asValidator, "I can not say.")
+	mumbles.Times = 2 // the question, and when the answer is given back
+	srv := serve(t, []fakemodel.Rule{says("planner of two", asPlanner, plan), mumbles}, greeting())
+	root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
+	r := orch(t, root, "run", "--jobs", "1", "greet me")
+	r.want(t, 4, "is not judged", "orch resume")
+	nothingAccepted(t, root, r)
+	if done := bodies[message.SubTaskOutcome](t, root, "SubTaskOutcome"); len(done) != 1 || done[0].Slot != "second" {
+		t.Errorf("judged were %+v", done)
+	}
+	orch(t, root, "resume").want(t, 0)
+	orch(t, root, "run", "--continue").want(t, 0, "result      done")
 }
 
 // What one judge can not say another of its tier does; one below the tier of

@@ -27,7 +27,6 @@ import (
 	"orch/roles/run/step"
 	"orch/roles/run/supervisor"
 	"orch/roles/run/trust"
-	"orch/roles/think"
 	"orch/roles/think/model"
 )
 
@@ -196,7 +195,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	if err != nil {
 		r.Detail = err.Error()
 		r.Moved, r.Killed = errors.Is(err, step.ErrMoved), errors.Is(err, step.ErrKilled)
-		r.Unjudged = errors.Is(err, step.ErrUnjudged) && !errors.Is(err, step.ErrWaits)
+		r.Unjudged = step.NotJudged(err)
 	}
 	if derr := deregister(b, c.Agent, "the step ended"); derr != nil {
 		a.warn(derr)
@@ -219,12 +218,9 @@ func mendFirst(err error) string {
 	gone, missing := errors.AsType[*workspace.NotReadyError](err)
 	untrusted, pulled := errors.AsType[*trust.UntrustedError](err)
 	odd, came := errors.AsType[*trust.OddError](err)
-	open, unjudged := errors.AsType[*think.NotJudgedError](err)
 	switch {
 	case err != nil && journal.FaultOf(err) == journal.DiskFull:
 		return err.Error() + ". The disk is full: free some space (orch board gc helps), then: orch resume"
-	case unjudged:
-		return open.Error() + ". " + open.Hint()
 	case lost:
 		return rewound.Error() + ". " + rewound.Hint()
 	case missing:

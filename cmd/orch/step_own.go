@@ -95,7 +95,7 @@ func classOf(err error) string {
 		return message.EndMoved
 	case errors.Is(err, step.ErrKilled):
 		return message.EndKilled
-	case errors.Is(err, step.ErrUnjudged) && !errors.Is(err, step.ErrWaits):
+	case step.NotJudged(err):
 		return message.EndUnjudged
 	case step.ExitCode(err) == step.ExitAgain:
 		return message.EndAgain

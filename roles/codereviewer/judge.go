@@ -8,13 +8,12 @@ import (
 	"orch/blackboard/message"
 	"orch/roles/act/workspace"
 	"orch/roles/loop/code"
-	"orch/roles/run/step"
 	"orch/roles/think"
 	"orch/roles/think/model"
 )
 
 // judge asks the reviewers of a panel in turn until one gives a verdict that
-// binds. If none does, the error is step.ErrUnjudged.
+// binds. If none does, the error is a *think.NotJudgedError.
 func (r *review) judge(ctx context.Context, panel think.Panel) (message.ReviewVerdict, error) {
 	shut := r.w.Requests.Open(r.hear)
 	defer shut()
@@ -24,7 +23,7 @@ func (r *review) judge(ctx context.Context, panel think.Panel) (message.ReviewVe
 	})
 	if err != nil {
 		if _, useless := errors.AsType[*think.UnusableError](err); useless {
-			return v, fmt.Errorf("%w: %w", step.ErrUnjudged, err)
+			return v, &think.NotJudgedError{What: fmt.Sprintf("commit %.12s", r.commit), Why: err}
 		}
 		return v, err
 	}

@@ -2,7 +2,6 @@ package codereviewer_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,7 +95,7 @@ func TestAVerdictThatDoesNotBindIsGivenBackOnceThenAnotherReviewerGetsIt(t *test
 				switch {
 				case others && (err != nil || now.Status != blackboard.Approved):
 					t.Errorf("%s, %v", now.Status, err)
-				case !others && (!errors.Is(err, step.ErrUnjudged) || step.ExitCode(err) != step.ExitAgain || now.Status != blackboard.ReadyForReview):
+				case !others && (!step.NotJudged(err) || step.ExitCode(err) != step.ExitAgain || now.Status != blackboard.ReadyForReview):
 					t.Errorf("%s, %v", now.Status, err)
 				}
 				if r := now.Review; r.Cycles != 0 || r.Iterations != 1 || len(r.Pending) != 0 || len(r.FailedBy) != 0 || now.Attempt != 1 || len(now.Gaps) != 0 {
@@ -143,7 +142,7 @@ func TestACrosscheckThatDoesNotBindIsNoRejection(t *testing.T) {
 			e.Code.Reviewer = panel{func(_ context.Context, in think.ReviewInput) (think.Review, error) { return whole(in), nil }}
 			e.Code.Crosscheck = panel{func(_ context.Context, in think.ReviewInput) (think.Review, error) { return answers(in) }}
 			err := codereviewer.Run(t.Context(), e)
-			if now := d.Now(); !errors.Is(err, step.ErrUnjudged) || now.Status != blackboard.ReadyForReview || now.Review.Cycles != 0 {
+			if now := d.Now(); !step.NotJudged(err) || now.Status != blackboard.ReadyForReview || now.Review.Cycles != 0 {
 				t.Errorf("%s, %v", now.Status, err)
 			}
 		})

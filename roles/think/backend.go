@@ -272,15 +272,17 @@ func (e *UnusableError) Hint() string {
 	return "give the role a stronger model: models in .orch/config.yaml"
 }
 
-// NotJudgedError says that nobody who may judge a criterion gave a verdict
-// that can be used. The criterion is neither passed nor failed.
+// NotJudgedError says that nobody who may judge something, a criterion, a change
+// or a plan, gave a verdict that can be used. It is neither passed nor failed,
+// who did the work did nothing wrong, and its goal waits for a person when
+// nothing else of it is left to do.
 type NotJudgedError struct {
-	Criterion string
-	Why       error // what the last judge made of it
+	What string
+	Why  error // what the last judge made of it
 }
 
 func (e *NotJudgedError) Error() string {
-	return fmt.Sprintf("%q is not judged: %v", e.Criterion, e.Why)
+	return fmt.Sprintf("%s is not judged: %v", e.What, e.Why)
 }
 
 // Unwrap returns what the last judge made of it.

@@ -7,6 +7,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/think"
 )
 
 // ErrLate is returned when the step's claim was lost before its result came.
@@ -25,10 +26,6 @@ var ErrWaits = errors.New("the step waits")
 // did counts against it.
 var ErrKilled = errors.New("ended from outside")
 
-// ErrUnjudged is returned when nobody who was asked gave a verdict that binds.
-// Nothing was said, and who did the work did nothing wrong.
-var ErrUnjudged = errors.New("not judged")
-
 // Exit codes of a step.
 const (
 	ExitDone  = 0
@@ -42,11 +39,18 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitDone
-	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.Is(err, ErrKilled), errors.Is(err, ErrUnjudged), errors.As(err, &drift),
+	case errors.Is(err, ErrLate), errors.Is(err, ErrMoved), errors.Is(err, ErrWaits), errors.Is(err, ErrKilled), NotJudged(err), errors.As(err, &drift),
 		errors.Is(err, context.Canceled):
 		return ExitAgain
 	}
 	return ExitCrash
+}
+
+// NotJudged tells whether a step ended because nobody who was asked gave a
+// verdict that can be used, and not because somebody could not be asked.
+func NotJudged(err error) bool {
+	_, is := errors.AsType[*think.NotJudgedError](err)
+	return is && !errors.Is(err, ErrWaits)
 }
 
 // NoBackendError says that a role has nothing to think or act with.

@@ -13,7 +13,7 @@ import (
 
 // Weigh asks a judge about one criterion. An error is a *think.NotJudgedError
 // if nobody gave a verdict that can be used: then nothing was said for or
-// against the criterion, the step ends, and its goal waits for a person.
+// against the criterion, and the step ends.
 func (e *Env) Weigh(ctx context.Context, c message.Criterion, v *Evidence, in think.JudgeInput) (verdict message.Verdict, advice string, err error) {
 	if e.Judge == nil {
 		return verdict, "", e.notJudged(c, errors.New("it has no check that proves it, and no judge is configured"))
@@ -35,7 +35,7 @@ func (e *Env) Weigh(ctx context.Context, c message.Criterion, v *Evidence, in th
 }
 
 func (e *Env) notJudged(c message.Criterion, why error) error {
-	return &think.NotJudgedError{Criterion: c.Criterion, Why: e.Unread(why)}
+	return &think.NotJudgedError{What: fmt.Sprintf("%q", c.Criterion), Why: e.Unread(why)}
 }
 
 // judged is the verdict a judge gave on one criterion. Anything but a clear
