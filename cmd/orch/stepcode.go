@@ -92,8 +92,16 @@ func (a *app) planEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil || len(links) == 0 {
 		return code, err
 	}
-	code.PlanReviewer, err = thinker.New(choose.NewClient(m, links), thinkerOptions(cfg))
-	return code, err
+	var reviewers []choose.PlanReviewing
+	for _, l := range links {
+		x, err := thinker.New(choose.NewInnerClient(m, l), thinkerOptions(cfg))
+		if err != nil {
+			return code, err
+		}
+		reviewers = append(reviewers, choose.PlanReviewing{Entry: l.Entry, Reviewer: x})
+	}
+	code.PlanReviewer = choose.NewPlanReviewers(m, reviewers)
+	return code, nil
 }
 
 // blobsOf reads what the board keeps under a hash in a goal's folder.

@@ -149,7 +149,9 @@ func slotsOf(drafts []message.SubTask) func(message.TaskID) string {
 	}
 }
 
-// reviewPlan asks somebody else what is wrong with a plan that code accepts.
+// reviewPlan asks somebody else what is wrong with a plan that code accepts. If
+// nobody who may say so gives an answer that can be used, the error is a
+// *think.NotJudgedError.
 func reviewPlan(ctx context.Context, e *step.Env, in think.PlanInput, p Plan) (said string, problems []message.Violation, err error) {
 	if e.Code.PlanReviewer == nil {
 		return "", nil, &step.NoBackendError{Role: "plan-reviewer"}
@@ -167,6 +169,9 @@ func reviewPlan(ctx context.Context, e *step.Env, in think.PlanInput, p Plan) (s
 	}
 	review, err := e.Code.PlanReviewer.ReviewPlan(ctx, ask)
 	e.Spend(review.Usage)
+	if _, unusable := errors.AsType[*think.UnusableError](err); unusable {
+		return "", nil, &think.NotJudgedError{What: "the plan", Why: e.Unread(err)}
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("have the plan reviewed: %w", err)
 	}

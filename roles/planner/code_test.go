@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -317,12 +318,34 @@ func TestWhatIsMergedMayBePlannedAgain(t *testing.T) {
 // looker is a plan reviewer that says what it is told to.
 type looker struct {
 	say   think.PlanReview
+	err   error
 	asked []think.PlanReviewInput
 }
 
 func (l *looker) ReviewPlan(_ context.Context, in think.PlanReviewInput) (think.PlanReview, error) {
 	l.asked = append(l.asked, in)
-	return l.say, nil
+	return l.say, l.err
+}
+
+// A plan that nobody judged is neither taken nor refused: the step says so, and
+// the goal waits.
+func TestAPlanThatNobodyJudgesWaits(t *testing.T) {
+	garbage := &think.UnusableError{Role: "plan-reviewer", Model: "m", Why: "it is no JSON"}
+	for _, c := range []struct {
+		err   error
+		waits bool
+	}{{garbage, true}, {fmt.Errorf("ask: %w", garbage), true}, {errors.New("a full disk"), false}} {
+		w := newCoding(t)
+		w.reviewer, w.Config.Code.PlanReview = &looker{err: c.err}, "model"
+		w.Plan.Propose = proposes(coded("a"))
+		w.step()
+		w.Clock.Add(60_000_000_000)
+		w.Tidy(steptest.Nobody)
+		err := w.Next(message.Planner, w.run)
+		if g := w.Goal("g"); err == nil || step.NotJudged(err) != c.waits || c.waits && step.ExitCode(err) != step.ExitAgain || g.Plan != nil || len(g.PlanRejected) > 0 {
+			t.Errorf("%v: ended with %v, plan %+v, refused %+v", c.err, err, g.Plan, g.PlanRejected)
+		}
+	}
 }
 
 func TestAPlanIsLookedAtByAnotherModel(t *testing.T) {

@@ -66,3 +66,39 @@ func (r *Reviewers) InTurn(ctx context.Context, ask func(context.Context, think.
 			return done, done.Usage, done.Cost, err
 		})
 }
+
+// PlanReviewing is one entry of a chain of plan reviewers. What it takes is
+// counted by its client.
+type PlanReviewing struct {
+	Entry
+	Reviewer think.PlanReviewer
+}
+
+// PlanReviewers is a chain of plan reviewers.
+type PlanReviewers struct {
+	meter *Meter
+	links []PlanReviewing
+}
+
+var _ think.PlanReviewer = (*PlanReviewers)(nil)
+
+// NewPlanReviewers makes the chain; links is not empty.
+func NewPlanReviewers(m *Meter, links []PlanReviewing) *PlanReviewers {
+	return &PlanReviewers{m, links}
+}
+
+// ReviewPlan lets the first free entry look at a plan. One whose answer can not
+// be used hands the question on, as a reviewer of code does.
+func (r *PlanReviewers) ReviewPlan(ctx context.Context, in think.PlanReviewInput) (think.PlanReview, error) {
+	done, err := inTurn(ctx, r.meter, len(r.links), func(i int) (Entry, bool) { return r.links[i].Entry, true },
+		func(i int) (think.PlanReview, message.Usage, *float64, error) {
+			done, err := r.links[i].Reviewer.ReviewPlan(ctx, in)
+			if u := useless(err); u != nil {
+				named := *u
+				named.Role, named.Model = string(PlanReviewer), r.links[i].Title()
+				err = &handOn{&named}
+			}
+			return done, done.Usage, nil, err
+		})
+	return done, r.meter.givenUp(err)
+}

@@ -58,3 +58,37 @@ func TestAUselessVerdictGoesToTheNextReviewer(t *testing.T) {
 		}
 	}
 }
+
+// planJudge is a plan reviewer with one answer.
+type planJudge judge
+
+func (j planJudge) ReviewPlan(context.Context, think.PlanReviewInput) (think.PlanReview, error) {
+	return think.PlanReview{Accepted: true, Reason: j.name}, j.err
+}
+
+// A plan reviewer whose answer can not be used is replaced, as a reviewer of
+// code is; where nobody is left the error says that nothing was judged.
+func TestAUselessReviewOfAPlanGoesToTheNext(t *testing.T) {
+	garbage := &think.UnusableError{Role: "plan-reviewer", Why: "no verdict"}
+	for name, c := range map[string]struct {
+		a, b           error
+		said           string
+		waits, useless bool
+		paused         int
+	}{
+		"an answer":                  {said: "a"},
+		"garbage, then an answer":    {a: garbage, said: "b"},
+		"refused, then an answer":    {a: fails(model.Refused), said: "b"},
+		"garbage of both":            {a: garbage, b: fails(model.Unreadable), useless: true},
+		"garbage, then a limit":      {a: garbage, b: fails(model.Limit), waits: true, paused: 1},
+		"out of reach, then garbage": {a: fails(model.Unreachable), b: garbage, paused: 1},
+	} {
+		w := newBench(t, nil, nil)
+		panel := NewPlanReviewers(w.Meter, []PlanReviewing{{Entry: entry("a"), Reviewer: planJudge{"a", c.a}}, {Entry: entry("b"), Reviewer: planJudge{"b", c.b}}})
+		got, err := panel.ReviewPlan(w.ctx, think.PlanReviewInput{})
+		_, useless := errors.AsType[*think.UnusableError](err)
+		if got.Reason != c.said || (err == nil) != (c.said != "") || Waits(err) != c.waits || useless != c.useless || len(w.Limits()) != c.paused {
+			t.Errorf("%s: %q, %v, %d paused", name, got.Reason, err, len(w.Limits()))
+		}
+	}
+}
