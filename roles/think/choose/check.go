@@ -2,6 +2,7 @@ package choose
 
 import (
 	"fmt"
+	"slices"
 
 	"orch/blackboard/message"
 	"orch/roles/run/config"
@@ -15,15 +16,16 @@ func (e *Error) Error() string { return e.What }
 // Hint names what a person can do.
 func (e *Error) Hint() string { return e.Do }
 
-// CheckOthers refuses a second opinion by the model that gave the first: the
-// crosscheck must not think with what the code reviewer thinks with.
+// CheckOthers refuses a second opinion by a model that may give the first: the
+// crosscheck must not think with what the code reviewer or one of its fallbacks
+// thinks with. A crosscheck's own fallbacks that do are left out of its chain,
+// see Chain.
 func CheckOthers(cfg config.Config, in message.UserInput) error {
-	if _, own := cfg.Models[string(message.Crosscheck)]; !own {
+	if !asksAnother(cfg, message.Crosscheck) {
 		return nil
 	}
-	second := Chain(cfg, in, message.Crosscheck)
-	chain := Chain(cfg, in, message.CodeReviewer)
-	if len(chain) > 0 && len(second) > 0 && same(chain[0], second[0]) {
+	second := chainOf(cfg, in, message.Crosscheck)
+	if len(second) > 0 && among(chainOf(cfg, in, message.CodeReviewer), second[0]) {
 		return &Error{What: fmt.Sprintf("the crosscheck thinks with %s, as the code-reviewer it checks", second[0].Title()),
 			Do: "give models.crosscheck another model in .orch/config.yaml"}
 	}
@@ -33,21 +35,34 @@ func CheckOthers(cfg config.Config, in message.UserInput) error {
 // PlanReviewer is the entry of whoever looks at the plans of a coding goal.
 const PlanReviewer message.Role = "plan-reviewer"
 
-// CheckPlanReviewer refuses a plan review by nobody, or by the model that made
-// the plan.
+// asksAnother tells whether a second opinion has to be another model's: a
+// crosscheck without a model of its own is the reviewer's second look.
+func asksAnother(cfg config.Config, role message.Role) bool {
+	_, own := cfg.Models[string(role)]
+	return own || role != message.Crosscheck
+}
+
+// CheckPlanReviewer refuses a plan review by nobody, or by a model that may have
+// made the plan. A plan reviewer's own fallbacks that may are left out of its
+// chain, see Chain.
 func CheckPlanReviewer(cfg config.Config, in message.UserInput) error {
 	if cfg.Code.PlanReview != "model" {
 		return nil
 	}
 	const do = "give models.plan-reviewer a model of its own in .orch/config.yaml, or set code.plan_review to none or human"
-	first, second := Chain(cfg, in, message.Planner), Chain(cfg, in, PlanReviewer)
+	first, second := chainOf(cfg, in, message.Planner), chainOf(cfg, in, PlanReviewer)
 	switch {
 	case len(second) == 0:
 		return &Error{What: "code.plan_review is model, and nothing is configured to be the plan-reviewer", Do: do}
-	case len(first) > 0 && same(first[0], second[0]):
+	case among(first, second[0]):
 		return &Error{What: fmt.Sprintf("the plan-reviewer thinks with %s, as the planner it checks", second[0].Title()), Do: do}
 	}
 	return nil
+}
+
+// among tells whether an entry thinks with what one of a chain thinks with.
+func among(chain []Entry, e Entry) bool {
+	return slices.ContainsFunc(chain, func(other Entry) bool { return same(other, e) })
 }
 
 func same(a, b Entry) bool {

@@ -155,11 +155,13 @@ func TestACostThatIsNotKnownIsNotNothing(t *testing.T) {
 
 func TestSecondOpinionsAreByAnother(t *testing.T) {
 	for yaml, refused := range map[string]bool{
-		"models:\n  default: {backend: openai, name: m}\n":                                                                         false,
-		"models:\n  default: {backend: openai, name: m}\n  crosscheck: {backend: openai, name: m}\n":                               true,
-		"models:\n  default: {backend: openai, name: m}\n  crosscheck: {backend: openai, name: n}\n":                               false,
-		"models:\n  code-reviewer: {backend: exec}\n  crosscheck: {backend: exec, options: {preset: pi}}\n":                        false,
-		"models:\n  code-reviewer: {backend: exec, options: {preset: pi}}\n  crosscheck: {backend: exec, options: {preset: pi}}\n": true,
+		"models:\n  default: {backend: openai, name: m}\n":                                                                                               false,
+		"models:\n  default: {backend: openai, name: m}\n  crosscheck: {backend: openai, name: m}\n":                                                     true,
+		"models:\n  default: {backend: openai, name: m}\n  crosscheck: {backend: openai, name: n}\n":                                                     false,
+		"models:\n  code-reviewer: {backend: openai, name: m, fallback: b}\n  b: {backend: openai, name: n}\n  crosscheck: {backend: openai, name: n}\n": true,
+		"models:\n  code-reviewer: {backend: openai, name: m}\n  b: {backend: openai, name: m}\n  crosscheck: {backend: openai, name: n, fallback: b}\n": false,
+		"models:\n  code-reviewer: {backend: exec}\n  crosscheck: {backend: exec, options: {preset: pi}}\n":                                              false,
+		"models:\n  code-reviewer: {backend: exec, options: {preset: pi}}\n  crosscheck: {backend: exec, options: {preset: pi}}\n":                       true,
 	} {
 		if err := CheckOthers(parse(t, yaml), message.UserInput{}); (err != nil) != refused {
 			t.Errorf("%s: %v", yaml, err)
@@ -184,10 +186,35 @@ func TestAPlanIsNotReviewedByWhoMadeIt(t *testing.T) {
 		review + "models: {planner: {backend: exec, options: {preset: claude}}, plan-reviewer: {backend: exec, options: {preset: claude}}}\n":                    true,
 		review + "models: {planner: {backend: exec, options: {preset: claude}}, plan-reviewer: {backend: exec, options: {preset: codex}}}\n":                     false,
 		review + "models: {default: {backend: openai, name: a}, plan-reviewer: {backend: openai, name: b}}\n":                                                    false,
+		review + "models: {default: {backend: openai, name: a, fallback: b}, b: {backend: openai, name: c}, plan-reviewer: {backend: openai, name: c}}\n":        true,
 		"models: {planner: {backend: exec, options: {preset: claude}}, plan-reviewer: {backend: exec, options: {preset: claude}}}\ncode: {plan_review: human}\n": false,
 	} {
 		if err := CheckPlanReviewer(parse(t, yaml), message.UserInput{}); (err != nil) != refused {
 			t.Errorf("%s: %v", yaml, err)
+		}
+	}
+}
+
+// Who stands in for a second opinion is held to what the one it stands in for is.
+func TestWhoStandsInForASecondOpinion(t *testing.T) {
+	for name, c := range map[string]struct {
+		second, standsIn, tier string // the models, and the tier of who stands in
+		want                   string
+	}{
+		"another":                           {"m", "n", "2", "SECOND b"},
+		"who gave the first":                {"m", "first", "2", "SECOND"},
+		"who may have given the first":      {"m", "standby", "2", "SECOND"},
+		"a weaker one":                      {"m", "n", "1", "SECOND"},
+		"another, for who gave the first":   {"first", "n", "2", "b"},
+		"a weaker, for who gave the first":  {"first", "n", "1", ""},
+		"a stronger one than who is second": {"m", "n", "3", "SECOND b"},
+	} {
+		for second, first := range secondOf {
+			cfg := parse(t, "models:\n  "+string(first)+": {backend: openai, name: first, tier: 2, fallback: s}\n  s: {backend: openai, name: standby, tier: 2}\n"+
+				"  "+string(second)+": {backend: openai, name: "+c.second+", tier: 2, fallback: b}\n  b: {backend: openai, name: "+c.standsIn+", tier: "+c.tier+"}\n")
+			if got, want := names(Chain(cfg, message.UserInput{}, second)), strings.Replace(c.want, "SECOND", string(second), 1); got != want {
+				t.Errorf("%s, %s: %q, want %q", name, second, got, want)
+			}
 		}
 	}
 }

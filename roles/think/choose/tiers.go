@@ -26,9 +26,19 @@ func highest(chain []Entry) (best Entry, ok bool) {
 	return best, len(chain) > 0
 }
 
-// fit leaves out of a judge's chain the fallbacks that think at a lower tier than
-// what they would judge: the step waits for its own model instead.
+// secondOf says for a role that gives a second opinion whose the first one is:
+// no model that may have given the first gives the second.
+var secondOf = map[message.Role]message.Role{message.Crosscheck: message.CodeReviewer, PlanReviewer: message.Planner}
+
+// fit leaves out of a judge's chain the fallbacks that may not judge: those that
+// think at a lower tier than what they would judge, and of a second opinion
+// those that may have given the first, or that think at a lower tier than the
+// one they stand in for. The step waits for its own model instead.
 func fit(cfg config.Config, in message.UserInput, role message.Role, chain []Entry) []Entry {
+	if first, ok := secondOf[role]; ok && asksAnother(cfg, role) && len(chain) > 0 {
+		given, own := chainOf(cfg, in, first), chain[0].tier()
+		return slices.DeleteFunc(chain, func(e Entry) bool { return e.tier() < own || among(given, e) })
+	}
 	judges, ok := atLeast[role]
 	if !ok {
 		return chain
