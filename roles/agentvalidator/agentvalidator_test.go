@@ -101,6 +101,7 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 	for name, c := range map[string]struct {
 		criterion message.Criterion
 		verdict   check.Verdict
+		beside    bool // a criterion with the check is judged beside it
 		judge     func(think.JudgeInput) (think.Judgement, error)
 		done      think.Execution
 		class     message.FailureClass
@@ -112,9 +113,19 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 			judge: func(think.JudgeInput) (think.Judgement, error) {
 				return think.Judgement{Evidence: "too short"}, nil
 			}},
-		"a judge that says the world": {criterion: steptest.Weighed("c"), done: completed, class: message.Environmental, evidence: "down",
+		"a judge that says the world": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "down",
 			judge: func(think.JudgeInput) (think.Judgement, error) {
 				return think.Judgement{Evidence: "it is down", Class: message.Environmental}, nil
+			}},
+		"a judge that says the world, which a check shows": {criterion: steptest.Weighed("c"), beside: true, done: completed,
+			verdict: check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: "not found"}, class: message.Environmental, evidence: "down",
+			judge: func(think.JudgeInput) (think.Judgement, error) {
+				return think.Judgement{Evidence: "it is down", Class: message.Environmental}, nil
+			}},
+		"a judge that does not say what a check shows": {criterion: steptest.Weighed("c"), beside: true, done: completed,
+			verdict: check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: "not found"}, class: message.Logical, evidence: "too short",
+			judge: func(think.JudgeInput) (think.Judgement, error) {
+				return think.Judgement{Evidence: "too short"}, nil
 			}},
 		"a judge that quotes a missing command": {criterion: steptest.Weighed("c"), done: completed, class: message.Logical, evidence: "frob: command not found",
 			judge: func(think.JudgeInput) (think.Judgement, error) {
@@ -134,7 +145,11 @@ func TestInvariant_VerdictsCarryAFailureClass(t *testing.T) {
 		w := steptest.New(t)
 		w.Config.Limits.Corrections = 0
 		w.Verdicts["check"], w.Judge.Say = c.verdict, c.judge
-		w.Dispatch(nil, steptest.Task("a", c.criterion))
+		criteria := []message.Criterion{c.criterion}
+		if c.beside {
+			criteria = append(criteria, steptest.Checked("d", "check"))
+		}
+		w.Dispatch(nil, steptest.Task("a", criteria...))
 		attempt(t, w, c.done)
 		if err := Run(context.Background(), w.Claim(w.Due()[0])); err != nil {
 			t.Fatal(err)

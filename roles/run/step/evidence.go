@@ -36,6 +36,9 @@ type Evidence struct {
 	// true for tasks that are only to look, and where nobody noted how things
 	// stood before.
 	Effect bool
+	// World tells whether anything on record failed for a reason outside the
+	// work: a check, or a call that orch executed.
+	World bool
 
 	env   *Env
 	named map[string]bool // files that are recorded
@@ -65,6 +68,7 @@ func (e *Env) Evidence(ctx context.Context, tasks []blackboard.Task, before *Bef
 // has seen fail: what they say, they say of anything.
 func (v *Evidence) Checked(criteria []message.Criterion, verdicts []message.Verdict, before *Before) {
 	for i, c := range criteria {
+		v.World = v.World || verdicts[i].By == message.ByCode && c.HasCheck() && verdicts[i].FailureClass == message.Environmental
 		if c.HasCheck() && (before == nil || before.WasRed(c)) && verdicts[i].By == message.ByCode {
 			v.add("a check", string(c.Check)+"\n"+c.Criterion, verdicts[i].Evidence)
 		}
@@ -126,6 +130,7 @@ func (v *Evidence) calls(tasks []blackboard.Task) error {
 		}
 	}
 	for _, c := range made {
+		v.World = v.World || !c.Observed && c.Class == message.Environmental
 		switch {
 		case c.Observed:
 			v.Observed = append(v.Observed, CallLine(c.ToolCall))

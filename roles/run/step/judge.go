@@ -46,7 +46,7 @@ func judged(c message.Criterion, said think.Judgement, v *Evidence) message.Verd
 	record, cited := said.Cites(v.Records)
 	switch {
 	case !said.Pass:
-		if said.Class == message.Environmental {
+		if said.Class == message.Environmental && v.World { // a judge only tells which of the failures on record decides
 			out.FailureClass = message.Environmental
 		}
 	case strings.TrimSpace(said.Evidence) == "":
