@@ -152,7 +152,7 @@ func (b *Board) prepare(t journal.Tail, m *message.Message, draft func(*State) (
 		return journal.Draft{}, err
 	}
 	// What is checked must be what is read back.
-	payload = redactJSON(payload, b.opts.Redact)
+	payload = RedactJSON(payload, b.opts.Redact)
 	if m.Body, err = message.Decode(m.Type(), payload); err != nil {
 		return journal.Draft{}, fmt.Errorf("check the message: %w", err)
 	}

@@ -37,6 +37,7 @@ func (x *tx) move(t *Task, to Status) error {
 		return &TransitionError{Task: t.ID, Type: x.m.Type(), From: t.Status, To: to}
 	}
 	t.Status, t.Changed = to, x.ref
+	x.doubt(t)
 	switch x.m.Body.(type) {
 	case message.Released, message.LeaseLapsed:
 	default:

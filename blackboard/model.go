@@ -1,6 +1,7 @@
 package blackboard
 
 import (
+	"encoding/json"
 	"time"
 
 	"orch/blackboard/message"
@@ -238,6 +239,16 @@ type Goal struct {
 	ByRole     map[message.Role]Spend `json:"by_role,omitempty"` // of the roles that spent or reserved anything
 	Steps      int                    `json:"steps"`             // started so far
 	Rules      []string               `json:"rules,omitempty"`   // permission rules given for this goal, as JSON
+	Doubts     []Doubt                `json:"doubts,omitempty"`  // calls whose end nobody knows, oldest first
+}
+
+// Doubt is a call that can not be made again without harm, and whose process
+// died before its end was said: nobody knows whether it took effect.
+type Doubt struct {
+	Task message.TaskID  `json:"task"`
+	Call message.CallID  `json:"call"`
+	Tool string          `json:"tool"`
+	In   json.RawMessage `json:"input"` // as the log has it
 }
 
 // Spend is what one role took of a goal's money, in US dollars.

@@ -109,9 +109,9 @@ func looksSecret(value string) bool {
 	return len(classes) > 1 || len(value) >= 20
 }
 
-// redactJSON applies redact to every string value of a JSON text. Names of
+// RedactJSON applies redact to every string value of a JSON text. Names of
 // fields, numbers and the syntax stay as they are, so the result is valid.
-func redactJSON(raw json.RawMessage, redact func([]byte) []byte) json.RawMessage {
+func RedactJSON(raw json.RawMessage, redact func([]byte) []byte) json.RawMessage {
 	// What redact does not find in the whole can only hide behind escapes.
 	clean := bytes.Equal(redact(bytes.Clone(raw)), raw)
 	if clean && bytes.IndexByte(raw, '\\') < 0 {

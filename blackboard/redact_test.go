@@ -57,7 +57,7 @@ func TestRedactJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out map[string]any
-	if err := json.Unmarshal(redactJSON(raw, redact), &out); err != nil {
+	if err := json.Unmarshal(RedactJSON(raw, redact), &out); err != nil {
 		t.Fatalf("the result is no JSON: %v", err)
 	}
 	want := map[string]any{
@@ -79,7 +79,7 @@ func TestRedactJSONFindsEverySecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := redactJSON(raw, redact)
+		got := RedactJSON(raw, redact)
 		var out []any
 		if err := json.Unmarshal(got, &out); err != nil {
 			t.Fatalf("%s is no JSON: %v", got, err)
@@ -99,7 +99,7 @@ func BenchmarkRedactJSON(b *testing.B) {
 	}
 	b.SetBytes(int64(len(raw)))
 	for b.Loop() {
-		if !bytes.Equal(redactJSON(raw, redact), raw) {
+		if !bytes.Equal(RedactJSON(raw, redact), raw) {
 			b.Fatal("changed")
 		}
 	}

@@ -32,6 +32,17 @@ type ToolStarted struct {
 	Idempotent bool            `json:"idempotent"`
 }
 
+// CallName is a call as a person would write it: a shell command as typed.
+func CallName(tool string, input json.RawMessage) string {
+	var in struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(input, &in) == nil && in.Command != "" {
+		return "`" + in.Command + "`"
+	}
+	return tool + " " + string(input)
+}
+
 // ToolCall is what a tool did.
 type ToolCall struct {
 	Call       CallID          `json:"call"`
@@ -72,7 +83,7 @@ type ExecutionResult struct {
 	Class      FailureClass `json:"class,omitempty"` // of an attempt that failed before any criterion could be judged
 	Reason     string       `json:"reason,omitempty"`
 	MustNot    string       `json:"must_not,omitempty"` // what it did that its plan must not: nothing of the attempt counts
-	CutOff     bool         `json:"cut_off,omitempty"`  // a try died in a call whose effect is unknown: the next attempt goes on behind what is on record
+	CutOff     bool         `json:"cut_off,omitempty"`  // a call is in doubt, because a try died in it, and was not made again: the next attempt goes on behind what is on record
 }
 
 // Validate refuses a status that is neither completed nor failed.

@@ -111,7 +111,8 @@ type FinalResult struct {
 	NextMoves     []string  `json:"next_moves"`
 	Cost          float64   `json:"cost"`
 	ElapsedMS     int64     `json:"elapsed_ms"`
-	Spent         []Spent   `json:"spent,omitempty"` // on asking a model for the next moves
+	InDoubt       []string  `json:"in_doubt,omitempty"` // calls that were cut off, and of which nobody knows whether they took effect
+	Spent         []Spent   `json:"spent,omitempty"`    // on asking a model for the next moves
 }
 
 // Validate refuses a result that claims more than its verdicts show.

@@ -210,7 +210,7 @@ func (k *keeper) paths(root string, list []string) []string {
 // as well. Where that directory is a whole system's or person's, it is only what
 // the permission names, as far as it is there.
 func permitted(r gate.Rule, home string) []string {
-	if r.Effect != gate.Allow || r.Action == gate.Caution {
+	if r.Effect != gate.Allow || r.Action == gate.Caution || r.Action == gate.Again {
 		return nil
 	}
 	if r.Pattern == "**" && r.Action == gate.Outside {

@@ -6,8 +6,8 @@ import (
 	"orch/roles/run/config"
 )
 
-// everything --yes permits. What protects orch and git themselves, and acting
-// as another user, is never given wholesale.
+// everything --yes permits. What protects orch and git themselves, acting as
+// another user, and a second payment, is never given wholesale.
 var yesActions = []gate.Action{gate.Delete, gate.Overwrite, gate.Outside, gate.History, gate.Kill, gate.InlineCode, gate.Unknown, gate.Caution}
 
 // permissions are the rules of the configuration and of the command line.

@@ -57,6 +57,11 @@ func stillReady(t blackboard.Task) func(*blackboard.State) error {
 	}
 }
 
+// maxCutOffs bounds the attempts of one task that are not counted because they
+// were cut off, or waited for a person's word on a call in doubt: something ends
+// them each time, and it may be the task.
+const maxCutOffs = 20
+
 // decide turns verdicts into the one message of this review. All passed is
 // matched, anything else is failed: by counting, not by weighing.
 func decide(t blackboard.Task, g blackboard.Goal, verdicts []message.Verdict, advice map[string]string, corrections int) message.Body {
@@ -69,7 +74,7 @@ func decide(t blackboard.Task, g blackboard.Goal, verdicts []message.Verdict, ad
 		return outcome(t, verdicts, message.Failed, "no criterion says when it is done")
 	case t.Result.Infeasible != "":
 		return outcome(t, verdicts, message.Failed, "infeasible: "+t.Result.Infeasible)
-	case t.Corrections-min(t.CutOffs, corrections) >= corrections: // an attempt that was cut off says nothing of the work
+	case t.Corrections-min(t.CutOffs, maxCutOffs) >= corrections: // an attempt that was cut off says nothing of the work
 		return outcome(t, verdicts, message.Failed, fmt.Sprintf("%s: %s", failed.Criterion, failed.Evidence))
 	}
 	what := advice[failed.CriterionID]

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
@@ -38,7 +39,7 @@ func Run(ctx context.Context, e *step.Env) error {
 	}
 	a := attempt{e: e, task: t, goal: g, number: t.Attempt + 1}
 	tools := e.Tools(t.SubTask, loop.ConstraintsOf(g), a.workspaceChanged(ctx))
-	if err := tools.Read(t); err != nil {
+	if err := tools.Read(ctx, t); err != nil {
 		if _, lost := errors.AsType[*journal.MissingError](err); !lost {
 			return err
 		}
@@ -46,9 +47,7 @@ func Run(ctx context.Context, e *step.Env) error {
 		return a.report(ctx, think.Execution{Status: message.Failed, Class: message.Environmental, Reason: reason}, nil)
 	}
 	if doubt := a.doubt(tools.Resume()); doubt != "" {
-		r := a.result(think.Execution{Status: message.Failed, Class: message.Environmental, Reason: doubt}, tools.Calls())
-		r.CutOff = true
-		return e.SayResult(ctx, t.Claim.ID, r)
+		return a.cutOff(ctx, doubt, tools.Calls())
 	}
 	working, stop := e.Work(ctx)
 	defer stop()
@@ -58,11 +57,23 @@ func Run(ctx context.Context, e *step.Env) error {
 		return err
 	}
 	done, err := a.execute(working, tools)
+	if held, ok := errors.AsType[*step.HeldBackError](err); ok {
+		e.Spend(done.Usage)
+		return a.cutOff(ctx, held.Why, tools.Calls())
+	}
 	if err != nil {
 		return a.broken(ctx, working, tools, err)
 	}
 	e.Spend(done.Usage)
 	return a.report(ctx, done, tools.Calls())
+}
+
+// cutOff ends an attempt at a call in doubt. That says nothing of the work or
+// its approach: the next attempt goes on behind what is on record.
+func (a *attempt) cutOff(ctx context.Context, why string, calls []message.ToolCall) error {
+	r := a.result(think.Execution{Status: message.Failed, Class: message.Environmental, Reason: why}, calls)
+	r.CutOff = true
+	return a.e.SayResult(ctx, a.task.Claim.ID, r)
 }
 
 // attempt is one try at a task.
@@ -83,11 +94,18 @@ func (a *attempt) doubt(done []think.Done) string {
 	}
 	call := step.CallLine(message.ToolCall{Tool: open.Tool, Input: open.Input, Tail: "its end is unknown"})
 	call += ": an earlier try died while this ran. Whether it took effect is unknown, so it was not run again."
+	if strings.HasPrefix(open.Tool, agentTool) {
+		call += " What the agent was seen to do is on record; the next attempt starts it anew and tells it so."
+	}
 	if before := think.Effects(done); before != "" {
 		call += " Done before it: " + before
 	}
 	return call
 }
+
+// agentTool begins the name of a call that is the run of an agent program. Its
+// own calls are only observed, so none of them can be refused.
+const agentTool = "agent:"
 
 // workspaceChanged tells whether anything of this plan may have changed the
 // workspace before this attempt.

@@ -14,7 +14,7 @@ func (s situation) final(name string, h History, r ruling) *message.FinalResult 
 		TaskID: h.Goal, Policy: name, Loss: s.Loss, GradL: s.gradL, Replans: len(s.rounds) - 1,
 		PrevDirective: s.previous(), Directive: r.directive, MacroState: s.cell(), Rationale: r.why,
 		UnmetCriteria: s.unmet(last, owed(h, s.rounds)), Accomplished: accomplished(last),
-		Cost: s.now().cost, ElapsedMS: s.now().elapsedMS, Output: output(last),
+		Cost: s.now().cost, ElapsedMS: s.now().elapsedMS, Output: output(last), InDoubt: h.InDoubt,
 	}
 	if r.directive == message.Abandon {
 		f.NextMoves = s.nextMoves(last)

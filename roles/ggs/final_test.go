@@ -1,9 +1,12 @@
 package ggs
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"orch/blackboard"
 	"orch/blackboard/message"
 )
 
@@ -104,5 +107,21 @@ func TestShortKeepsToALine(t *testing.T) {
 	}
 	if got := []rune(short(strings.Repeat("é", 500))); len(got) != 120 || got[119] != '…' {
 		t.Errorf("%d runes", len(got))
+	}
+}
+
+// Whatever ends a goal, its result names the calls that were cut off.
+func TestTheEndNamesTheCallsInDoubt(t *testing.T) {
+	g := blackboard.Goal{
+		ID: "g", Spec: &message.TaskSpec{Intent: "pay"}, GiveUp: &message.GiveUp{Reason: "enough"},
+		Doubts: []blackboard.Doubt{{Task: "a", Call: "c", Tool: "shell", In: json.RawMessage(`{"command":"pay 1"}`)}},
+	}
+	want := []string{"`pay 1` of task a"}
+	if got := giveUp("v0.8", g).Final.InDoubt; !slices.Equal(got, want) {
+		t.Errorf("given up: %q", got)
+	}
+	f := situation{rounds: []sensed{{}}}.final("v0.8", historyOf(g), ruling{directive: message.Accept})
+	if !slices.Equal(f.InDoubt, want) {
+		t.Errorf("decided: %q", f.InDoubt)
 	}
 }

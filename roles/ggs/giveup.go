@@ -15,7 +15,7 @@ func giveUp(policy string, g blackboard.Goal) Decision {
 	f := &message.FinalResult{
 		TaskID: g.ID, Policy: policy, Replans: max(len(g.Rounds)-1, 0),
 		PrevDirective: message.Init, Directive: message.Abandon, MacroState: message.Abandon,
-		Rationale: "A person gave it up: " + g.GiveUp.Reason, Cost: g.Cost, ElapsedMS: g.ActiveMS,
+		Rationale: "A person gave it up: " + g.GiveUp.Reason, Cost: g.Cost, ElapsedMS: g.ActiveMS, InDoubt: inDoubt(g),
 		NextMoves: []string{fmt.Sprintf("orch run %q begins anew", short(g.Input.Text)), "orch goals lists what is still open"},
 	}
 	word, who := "Given up by a person", "a person gave it up"

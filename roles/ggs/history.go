@@ -35,6 +35,8 @@ type History struct {
 	// Criteria are the goal's own in the plan the last round is about; none where
 	// that is not known.
 	Criteria []message.Criterion
+
+	InDoubt []string // calls of which nobody knows whether they took effect
 }
 
 // HistoryError says what makes a history undecidable.

@@ -181,11 +181,20 @@ func historyOf(g blackboard.Goal) History {
 	if g.Plan != nil {
 		h.Criteria = g.Plan.TaskCriteria
 	}
+	h.InDoubt = inDoubt(g)
 	for _, round := range g.Rounds {
 		h.Rounds = append(h.Rounds, Round{Request: round.Request, Summary: round.Summary, PlanFailure: round.PlanFailure, Directive: round.Directive,
 			ElapsedMS: round.Bill.ActiveMS, Cost: round.Bill.Cost})
 	}
 	return h
+}
+
+// inDoubt names the calls of a goal that were cut off.
+func inDoubt(g blackboard.Goal) (calls []string) {
+	for _, d := range g.Doubts {
+		calls = append(calls, fmt.Sprintf("%s of task %s", short(message.CallName(d.Tool, d.In)), d.Task))
+	}
+	return calls
 }
 
 // errAnswered: somebody else has answered, or written this Megram.

@@ -82,16 +82,8 @@ type Done struct {
 	Whole string `json:"-"` // of the last call: all of its output that is kept
 }
 
-// Name is the call as a person would write it: a shell command as typed.
-func (d Done) Name() string {
-	var input struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(d.Input, &input) == nil && input.Command != "" {
-		return "`" + input.Command + "`"
-	}
-	return d.Tool + " " + string(d.Input)
-}
+// Name is the call as a person would write it.
+func (d Done) Name() string { return message.CallName(d.Tool, d.Input) }
 
 // Effects names the calls that can not be made again without harm, the last
 // ones if they are many; empty if there are none.

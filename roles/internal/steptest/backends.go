@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -106,7 +107,8 @@ type Box struct {
 	Results map[string]tool.Result
 	During  func(command string) // called while a command runs
 	Ran     []string
-	Permits bool // every permission is given
+	Permits bool     // every permission is given
+	Rules   []string // ids of the rules that are given
 }
 
 // Command is the shell command of a call.
@@ -158,10 +160,10 @@ func (b *Box) Writes(c tool.Call) []string {
 
 // Permit implements step.Box.
 func (b *Box) Permit(action gate.Action, target, why string) *tool.Denial {
-	if b.Permits {
+	needs := gate.ExactRule(action, target)
+	if b.Permits || slices.Contains(b.Rules, needs.ID) {
 		return nil
 	}
-	needs := gate.NewRule("", action, target)
 	return &tool.Denial{Kind: tool.DeniedGate, Reason: why, Hint: "orch allow " + needs.ID, Needs: needs}
 }
 

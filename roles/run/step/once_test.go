@@ -94,59 +94,71 @@ func office(t *testing.T, by string) (*steptest.World, message.GoalID) {
 	return w, w.Dispatch(nil, task)
 }
 
-// paid counts the payments, and names those that a result says are in doubt.
-func paid(w *steptest.World) (times map[string]int, inDoubt string) {
-	times = map[string]int{}
-	for _, command := range w.Box.Ran {
-		times[command]++
-	}
-	for _, m := range w.Messages("ExecutionResult") {
-		if r := m.Body.(message.ExecutionResult); r.CutOff {
-			call, _, _ := strings.Cut(r.Reason, ":"+" an earlier try")
-			inDoubt += call
-		}
-	}
-	return times, inDoubt
-}
-
 // An executor that is killed before any of its messages, once or in each of
-// its first tries, pays each bill exactly once; or the doubt is said, about
-// that one bill.
+// its first tries, pays each bill exactly once. Where nobody can know whether a
+// bill was paid, a person is asked about that one and nothing is paid meanwhile;
+// the person looks, and says the truth.
 func TestInvariant_APaymentOnRecordIsNeverMadeAgain(t *testing.T) {
 	for _, by := range []string{"playbook", "model", "forgetful"} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
 			for n := range 2*len(payments) + 2 {
-				paysOnce(t, by, n, 1)
-				paysOnce(t, by, n, 3)
+				for _, deaths := range []int{1, 3} {
+					paysOnce(t, by, n, deaths, false)
+					paysOnce(t, by, n, deaths, true)
+				}
 			}
 		})
 	}
 }
 
-func paysOnce(t *testing.T, by string, n, deaths int) {
+func paysOnce(t *testing.T, by string, n, deaths int, lost bool) {
 	t.Helper()
 	w, id := office(t, by)
-	killedBefore(t, w, n, deaths)
-	times, inDoubt := paid(w)
+	killedBefore(t, w, n, deaths, lost)
+	times := map[string]int{}
+	for _, command := range w.Box.Ran {
+		times[command]++
+	}
 	for _, command := range payments {
-		if !strings.HasPrefix(command, "pay") {
-			continue
-		}
-		if made := times[command]; made == 0 || made > 1 && !strings.Contains(inDoubt, command) {
-			t.Errorf("%d deaths before message %d: %q was made %d times; in doubt: %q", deaths, n+1, command, made, inDoubt)
+		if made := times[command]; made != 1 && strings.HasPrefix(command, "pay") {
+			t.Errorf("%d deaths before message %d, lost %t: %q was made %d times", deaths, n+1, lost, command, made)
 		}
 	}
 	if task := w.Tasks(id)[0]; task.Status != blackboard.Approved {
-		t.Errorf("%d deaths before message %d: the task is %s", deaths, n+1, task.Status)
+		t.Errorf("%d deaths before message %d, lost %t: the task is %s", deaths, n+1, lost, task.Status)
+	}
+}
+
+// answer lets a person answer what is asked: a payment that was made is left
+// alone, another one is made again.
+func answer(t *testing.T, w *steptest.World) {
+	t.Helper()
+	var asked []blackboard.Approval
+	w.View(func(s *blackboard.State) { asked = s.Approvals() })
+	for _, a := range asked {
+		if a.Given.Seq != 0 {
+			continue
+		}
+		command := steptest.Command(tool.Call{Input: a.Input})
+		if !strings.HasPrefix(command, "pay") || !strings.Contains(a.Reason, command+" ") {
+			t.Errorf("a person is asked about %q: %s", command, a.Reason)
+		}
+		again := !slices.Contains(w.Box.Ran, command)
+		w.Say("human-1", a.Goal, a.Asked.ID, message.ApprovalGiven{Request: a.Request, Allowed: again, Rule: a.Rule})
+		if again {
+			w.Box.Rules = append(w.Box.Rules, a.Request)
+		}
 	}
 }
 
 // killedBefore lets the first executors die before their n-th message, and
-// the rest go on until nothing is due.
-func killedBefore(t *testing.T, w *steptest.World, n, deaths int) {
+// the rest go on until nothing is due. What is lost had no effect although it
+// was started.
+func killedBefore(t *testing.T, w *steptest.World, n, deaths int, lost bool) {
 	t.Helper()
 	for range 60 {
+		answer(t, w)
 		w.Tidy(steptest.Nobody)
 		due := w.Due()
 		if len(due) == 0 || due[0].Key.Role != message.Executor && due[0].Key.Role != message.AgentValidator {
@@ -156,10 +168,14 @@ func killedBefore(t *testing.T, w *steptest.World, n, deaths int) {
 		a := due[0]
 		if deaths > 0 && a.Key.Role == message.Executor {
 			deaths--
+			ran := len(w.Box.Ran)
 			e := w.Claim(a)
 			e.Board = dying{e.Board, new(int), n}
 			if err := runners[a.Key.Role](context.Background(), e); err != nil && !errors.Is(err, errDied) {
 				t.Fatal(err)
+			}
+			if open := w.Tasks(a.Goal)[0].OpenCall; lost && open != nil && len(w.Box.Ran) > ran {
+				w.Box.Ran = w.Box.Ran[:len(w.Box.Ran)-1]
 			}
 			continue
 		}
@@ -173,7 +189,7 @@ func killedBefore(t *testing.T, w *steptest.World, n, deaths int) {
 func TestTheRecordIsEvidence(t *testing.T) {
 	w, _ := office(t, "playbook")
 	w.Box.Results = map[string]tool.Result{"pay 1": {Output: []byte(strings.Repeat("x", 300) + "receipt 1")}}
-	killedBefore(t, w, 4, 1)
+	killedBefore(t, w, 5, 1, false)
 	results := w.Messages("ExecutionResult")
 	last := results[len(results)-1].Body.(message.ExecutionResult)
 	if len(last.Calls) != len(payments) || !strings.Contains(last.Output, "receipt 1") {

@@ -2,6 +2,7 @@ package step
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,8 +26,16 @@ type record struct {
 
 // Read reads from the log what the attempt goes on behind: the calls of its
 // earlier tries, and of an attempt before it that was cut off. They are part of
-// its evidence, and a backend finds them through Resume and Recall.
-func (j *Journalled) Read(t blackboard.Task) error {
+// its evidence, and a backend finds them through Resume and Recall. It also
+// reads which calls of the goal are in doubt.
+func (j *Journalled) Read(ctx context.Context, t blackboard.Task) error {
+	err := j.env.Board.View(ctx, func(s *blackboard.State) error {
+		j.doubts.read(s, j.env.Goal)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read which calls are in doubt: %w", err)
+	}
 	from := t.FirstCall.Seq
 	if from == 0 {
 		return nil
@@ -77,10 +86,15 @@ func (r *reading) take(m message.Message) {
 	}
 }
 
-// doubt notes a call that was started and has no end, if there is one.
+// doubt notes a call that was started and has no end, if there is one. A call
+// that a person wants left as it is counts as made.
 func (r *reading) doubt() {
 	if open := r.open; open != nil && !open.Idempotent {
-		r.add(think.Done{Tool: open.Tool, Input: open.Input, Doubt: true})
+		d := think.Done{Tool: open.Tool, Input: open.Input, Doubt: true}
+		if allowed, answered := r.j.doubts.answered[open.Call]; answered && !allowed {
+			d.Doubt, d.Output = false, leftAlone
+		}
+		r.add(d)
 	}
 	r.open = nil
 }
@@ -138,6 +152,7 @@ func (j *Journalled) Recall(name string, input json.RawMessage) (think.Done, boo
 	if err != nil {
 		return think.Done{}, false // the call itself fails at the same place
 	}
+	logged = j.clean(logged)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.record.closed {

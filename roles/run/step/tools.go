@@ -32,6 +32,7 @@ type Journalled struct {
 	refused  map[message.Pair]bool
 	calls    []message.ToolCall
 	record   record // of the calls that had an end
+	doubts   doubts // of the goal
 	observed int
 }
 
@@ -107,6 +108,9 @@ func (j *Journalled) do(ctx context.Context, c tool.Call, declared bool) (think.
 		if err := j.ask(ctx, c, result.Denial); err != nil {
 			return think.ToolResult{}, err
 		}
+		if result.Denial.Needs.Action == gate.Again {
+			return think.ToolResult{}, &HeldBackError{result.Denial.Reason}
+		}
 	}
 	j.sawChange(!j.env.Box.Idempotent(c) && result.Denied == "")
 	return think.ToolResult{
@@ -150,10 +154,17 @@ func (j *Journalled) run(ctx context.Context, c tool.Call, s message.ToolStarted
 			Denial: &tool.Denial{Kind: tool.DeniedMustNot, Reason: reason, Hint: "change only what is in scope"}}
 	}
 	if d := j.doubted(s); d != nil {
-		reason := "[denied] " + d.Reason
-		return tool.Result{Exit: -1, Output: []byte(reason + "\nhint: " + d.Hint), Denied: reason, Denial: d}
+		return refusal(d)
+	}
+	if d := j.madeMaybe(s); d != nil {
+		return refusal(d)
 	}
 	return j.env.Box.Do(ctx, c)
+}
+
+func refusal(d *tool.Denial) tool.Result {
+	reason := "[denied] " + d.Reason
+	return tool.Result{Exit: -1, Output: []byte(reason + "\nhint: " + d.Hint), Denied: reason, Denial: d}
 }
 
 // doubted asks a person before an approach of which the memory is of two minds

@@ -109,10 +109,13 @@ func (g Gate) Ask(tool string, action Action, target, why string) Decision {
 func (g Gate) Permit(action Action, target, why string) Decision {
 	d := g.decide("", "", []Finding{{Action: action, Target: target, Why: why}}, nil)
 	if !d.Allow && d.DeniedBy == "" {
-		d.Needs = NewRule("", action, literal(target))
+		d.Needs = ExactRule(action, target)
 	}
 	return d
 }
+
+// ExactRule is the rule that permits an action on one target only.
+func ExactRule(action Action, target string) Rule { return NewRule("", action, literal(target)) }
 
 // literal is a pattern that matches one string.
 func literal(s string) string {

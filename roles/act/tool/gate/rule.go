@@ -25,11 +25,12 @@ const (
 	InlineCode Action = "inline-code" // code for an interpreter that the gate can not follow
 	Unknown    Action = "unknown"     // a program, target or script that can not be known beforehand
 	Caution    Action = "caution"     // use an approach of which the memory is unsure; the target is "approach on target"
+	Again      Action = "again"       // make a call again of which nobody knows whether it took effect; the target is the call
 	Program    Action = "program"     // in rules: any finding of a program
 	Command    Action = "command"     // in rules: one command, letter for letter
 )
 
-var actions = []Action{Delete, Overwrite, Outside, Protected, History, Privilege, Kill, InlineCode, Unknown, Caution, Program, Command}
+var actions = []Action{Delete, Overwrite, Outside, Protected, History, Privilege, Kill, InlineCode, Unknown, Caution, Again, Program, Command}
 
 // Effect is what a rule does.
 type Effect string
