@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orch/blackboard/checkpoint"
+	"orch/blackboard/crash"
 )
 
 const (
@@ -159,7 +160,7 @@ func (b *Board) notice() {
 	}
 	b.writing = true
 	snapshot := b.state.snapshot()
-	b.writers.Go(func() {
+	b.writers.Go(crash.Safe(func() {
 		var rebased bool
 		if rotate {
 			rebased, _ = b.Rotate(context.Background()) // tried again later; appends go on meanwhile
@@ -172,7 +173,7 @@ func (b *Board) notice() {
 		if !rebased { // not so soon again
 			b.retryTail = b.tail + b.opts.CheckpointMessages/4
 		}
-	})
+	}))
 }
 
 // leaveCheckpoint does at the end what notice would have done, if the writer

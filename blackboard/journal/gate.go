@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"orch/blackboard/crash"
 )
 
 // gate lets one goroutine of one process through at a time: a mutex for ours, an
@@ -91,7 +93,7 @@ func (g *gate) take(ctx context.Context) error {
 func (g *gate) wait(ctx context.Context) error {
 	lock := g.lock
 	won := make(chan error, 1)
-	go func() { won <- lock.Lock() }()
+	crash.Go(func() { won <- lock.Lock() })
 	timer := time.NewTimer(g.timeout)
 	defer timer.Stop()
 	var gaveUp error
@@ -105,10 +107,10 @@ func (g *gate) wait(ctx context.Context) error {
 	}
 	g.lock = nil
 	lock.Abandon()
-	go func() {
+	crash.Go(func() {
 		<-won
 		_ = lock.Close()
-	}()
+	})
 	return gaveUp
 }
 

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 
+	"orch/blackboard/crash"
+
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -68,7 +70,7 @@ func (OSFS) Notify(dir string) (<-chan struct{}, func(), error) {
 	}
 	hints := make(chan struct{}, 1)
 	done := make(chan struct{})
-	go func() {
+	crash.Go(func() {
 		defer close(done)
 		for {
 			select {
@@ -86,7 +88,7 @@ func (OSFS) Notify(dir string) (<-chan struct{}, func(), error) {
 			default: // one pending signal says it all
 			}
 		}
-	}()
+	})
 	stop := func() {
 		_ = watcher.Close()
 		<-done

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 )
@@ -242,7 +243,7 @@ func (k *Keeper) lockWrite(ctx context.Context) (unlock func(error) error, err e
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	got := make(chan error)
-	go func() {
+	crash.Go(func() {
 		err := lock.Lock()
 		select {
 		case got <- err:
@@ -251,7 +252,7 @@ func (k *Keeper) lockWrite(ctx context.Context) (unlock func(error) error, err e
 				_ = lock.Unlock()
 			}
 		}
-	}()
+	})
 	select {
 	case err = <-got:
 	case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/act/confine"
@@ -92,6 +93,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) (code int) {
 	defer o.flush()
 	defer e.flush()
 	a := &app{in: in, out: o, err: e}
+	crash.Handle(func(cause any) { os.Exit(a.crashed(cause)) })
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = a.crashed(cause)

@@ -42,11 +42,3 @@ func (a *app) keepCrash(report []byte) (path string, err error) {
 	}
 	return path, nil
 }
-
-// catch is deferred by what runs beside the command itself, where a panic would
-// end the process with the runtime's own exit code.
-func (a *app) catch() {
-	if cause := recover(); cause != nil {
-		os.Exit(a.crashed(cause))
-	}
-}

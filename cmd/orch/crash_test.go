@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orch/blackboard/crash"
 )
 
 // panicky is where nothing can be written without a panic.
@@ -34,5 +37,25 @@ func TestAPanicIsExit1WithAReport(t *testing.T) {
 	}
 	if !strings.Contains(said.String(), reports[0]) || !strings.HasPrefix(said.String(), "error: ") || !strings.Contains(said.String(), "no paper") {
 		t.Errorf("a person is told %q", said.String())
+	}
+}
+
+// TestAPanicInAGoroutineIsExit1 runs itself as the process that panics.
+func TestAPanicInAGoroutineIsExit1(t *testing.T) {
+	if root := os.Getenv("ORCH_PANIC_IN"); root != "" {
+		Main([]string{"-C", root, "init"}, strings.NewReader(""), os.Stdout, os.Stderr)
+		crash.Go(func() { panic("no paper") })
+		select {}
+	}
+	root := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAPanicInAGoroutineIsExit1$")
+	cmd.Env = append(os.Environ(), "ORCH_PANIC_IN="+root)
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitInternal {
+		t.Fatalf("exit %d, %v: %s", code, err, out)
+	}
+	reports, err := filepath.Glob(filepath.Join(root, ".orch", "run", "crash-*.txt"))
+	if err != nil || len(reports) != 1 || !strings.Contains(string(out), reports[0]) {
+		t.Errorf("reports %v, %v; a person is told %s", reports, err, out)
 	}
 }

@@ -189,7 +189,6 @@ func (d *display) verdicts(list []message.Verdict) []string {
 	return out
 }
 
-
 func (d *display) ended(b message.StepEnded) []string {
 	switch b.Class {
 	case message.EndDone, message.EndAgain, message.EndMoved, message.EndInterrupted, message.EndOutage:

@@ -90,6 +90,9 @@ func (d *display) final(b message.FinalResult) []string {
 	for _, v := range b.UnmetCriteria {
 		out = append(out, d.verdicts([]message.Verdict{v})...)
 	}
+	for _, call := range b.InDoubt {
+		out = append(out, d.cont(d.paint.yellow("in doubt")+": "+oneLine(call, 200)+" was cut off, and nobody knows whether it took effect"))
+	}
 	if b.Directive == message.Abandon {
 		for _, a := range b.Accomplished {
 			out = append(out, d.cont("done: "+oneLine(a, 150)))

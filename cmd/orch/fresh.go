@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/journal"
 	"orch/blackboard/view"
 )
@@ -39,8 +40,7 @@ func (f *freshView) appended(b *blackboard.Board) {
 	if f.off || f.timer != nil {
 		return
 	}
-	f.timer = time.AfterFunc(showAfterMS*time.Millisecond, func() {
-		defer f.a.catch()
+	f.timer = time.AfterFunc(showAfterMS*time.Millisecond, crash.Safe(func() {
 		f.showing.Lock()
 		defer f.showing.Unlock()
 		f.mu.Lock()
@@ -50,7 +50,7 @@ func (f *freshView) appended(b *blackboard.Board) {
 		if !off {
 			f.show(b)
 		}
-	})
+	}))
 }
 
 // closing has the view written for the last time.

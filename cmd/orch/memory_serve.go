@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 	"orch/roles/memory"
 )
@@ -135,13 +136,13 @@ func (a *app) dreamNow(ctx context.Context, phases []string, asOf string) (dream
 	}
 	waiting, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() {
+	crash.Go(func() {
 		err := a.standIn(waiting, root, now)
 		if err != nil {
 			stop()
 		}
 		served <- err
-	}()
+	})
 	r, err := awaitReport(waiting, b, asked)
 	stop()
 	if failed := <-served; failed != nil {

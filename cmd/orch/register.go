@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 	"orch/roles/run/supervisor"
 )
@@ -45,8 +46,7 @@ func register(ctx context.Context, b *blackboard.Board, me message.Registered) (
 func (a *app) stayRegistered(b *blackboard.Board, goal message.GoalID, me message.Registered) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() {
-		defer a.catch()
+	crash.Go(func() {
 		defer close(done)
 		tick := time.NewTicker(registrationLease / 3)
 		defer tick.Stop()
@@ -60,7 +60,7 @@ func (a *app) stayRegistered(b *blackboard.Board, goal message.GoalID, me messag
 				a.warn(err)
 			}
 		}
-	}()
+	})
 	return func() { cancel(); <-done }
 }
 

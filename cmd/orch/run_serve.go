@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 	"orch/roles/run/config"
 	"orch/roles/run/supervisor"
@@ -76,11 +77,10 @@ func (a *app) follow(b *session, s *screen, g blackboard.Goal, head uint64) func
 	s.start()
 	done := make(chan error, 1)
 	more := make(chan struct{}, 1) // there after something was shown, until it is looked at
-	go func() {
-		defer a.catch()
+	crash.Go(func() {
 		defer close(more)
 		done <- a.show(ctx, b, s, g, head, more)
-	}()
+	})
 	return func() error {
 		defer cancel()
 		var last uint64

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 )
 
@@ -31,7 +32,6 @@ type screen struct {
 	seen    uint64 // the messages up to here were shown
 	later   []later
 	stop    chan struct{}
-	catch   func() // deferred by what runs beside the command; nil: nothing
 	stopped sync.WaitGroup
 }
 
@@ -51,7 +51,7 @@ func newScreen(a *app) *screen {
 	show := newDisplay(painting(a.out))
 	show.figures = a.verbose
 	return &screen{out: a.out, tty: terminal(a.out) && !a.asJSON, asJSON: a.asJSON,
-		show: show, running: map[string]activity{}, stop: make(chan struct{}), catch: a.catch}
+		show: show, running: map[string]activity{}, stop: make(chan struct{})}
 }
 
 // start shows until close that there is work: on a terminal it animates the
@@ -64,10 +64,7 @@ func (s *screen) start() {
 	if s.tty {
 		every = 120 * time.Millisecond
 	}
-	s.stopped.Go(func() {
-		if s.catch != nil {
-			defer s.catch()
-		}
+	s.stopped.Go(crash.Safe(func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
@@ -82,7 +79,7 @@ func (s *screen) start() {
 				return
 			}
 		}
-	})
+	}))
 }
 
 // longWork is after what time a step is named to who sees no bottom line; then

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/act/workspace"
@@ -85,11 +86,11 @@ and claims it; if nothing is due while a goal is open, it exits with 42.`,
 // untilEOF ends a context when the process that holds the other end is gone.
 func untilEOF(ctx context.Context, r io.Reader) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	go func() {
+	crash.Go(func() {
 		_, err := io.Copy(io.Discard, r)
 		_ = err // an end by error is an end as well
 		cancel()
-	}()
+	})
 	return ctx, cancel
 }
 

@@ -120,7 +120,6 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 			return s.tend(ctx, s.keeper.Offer).Again
 		},
 		Random: rand.Float64,
-		Catch:  a.catch,
 		Trips:  a.trips(root),
 	}
 	if !cfg.Memory.Off {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/blackboard/journal"
 	"orch/roles/run/config"
 )
@@ -38,10 +39,10 @@ func (r *Reader) CatchUp(ctx context.Context) (records int, err error) {
 		empty <- &batch{}
 	}
 	failed := make(chan error, 1)
-	go func() {
+	crash.Go(func() {
 		defer close(full)
 		failed <- r.fill(ctx, full, empty)
-	}()
+	})
 	for b := range full {
 		for i := range b.seen {
 			records += r.see(&b.seen[i])

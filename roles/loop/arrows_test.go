@@ -22,13 +22,14 @@ var may = []struct {
 	imports []string
 }{
 	{"blackboard/lazyregexp", nil},
-	{"blackboard/journal", []string{"blackboard/journal", "blackboard/lazyregexp"}},
+	{"blackboard/crash", nil},
+	{"blackboard/journal", []string{"blackboard/journal", "blackboard/lazyregexp", "blackboard/crash"}},
 	{"blackboard/message", []string{"blackboard/lazyregexp"}},
 	{"blackboard", []string{"blackboard"}},
 	{"prompts", nil},
 	{"roles/run/config", []string{"blackboard/message"}}, // every number a person can change: read in all rooms
 	{"roles/act", []string{"blackboard", "roles/act"}},
-	{"roles/think", []string{"blackboard/message", "blackboard/lazyregexp", "roles/think", "roles/act", "roles/run/config", "prompts"}},
+	{"roles/think", []string{"blackboard/message", "blackboard/lazyregexp", "blackboard/crash", "roles/think", "roles/act", "roles/run/config", "prompts"}},
 	{"roles/loop", []string{"blackboard", "roles/loop", "roles/think", "roles/act", "roles/run/config"}},
 	{"roles/run", []string{"blackboard", "roles/loop", "roles/think", "roles/act", "roles/run"}},
 	{"roles", []string{"blackboard", "roles/loop", "roles/think", "roles/act", "roles/run/step", "roles/run/config"}},

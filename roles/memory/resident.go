@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 )
 
@@ -50,13 +51,13 @@ func (r *Resident) Run(ctx context.Context) error {
 	}
 	dreaming, stop := context.WithCancel(ctx)
 	dreamt := make(chan error, 1)
-	go func() {
+	crash.Go(func() {
 		err := r.dreams(dreaming)
 		if err != nil && dreaming.Err() == nil {
 			stop() // nothing is answered by a memory that can not be written
 		}
 		dreamt <- err
-	}()
+	})
 	err := r.follow(dreaming)
 	stop()
 	err = first(<-dreamt, err)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"orch/blackboard/crash"
 )
 
 // Machine is what was found on this machine by trying.
@@ -37,7 +39,7 @@ func Probe(ctx context.Context, try []string, dir string) Machine {
 		return m
 	}
 	namespace := make(chan error, 1)
-	go func() { namespace <- trial(ctx, try, dir, Layers{Namespace: true}) }()
+	crash.Go(func() { namespace <- trial(ctx, try, dir, Layers{Namespace: true}) })
 	m.tryLandlock(ctx, try, dir)
 	if err := <-namespace; err != nil {
 		m.NoNamespace = err.Error()

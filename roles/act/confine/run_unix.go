@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"orch/blackboard/crash"
 )
 
 // insideFD is where the child of Run reads its sandbox.
@@ -44,7 +46,7 @@ func Run(inside []string, s Sandbox, env, argv []string) (exit int, err error) {
 	}
 	w.Close()
 	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	crash.Go(func() { done <- cmd.Wait() })
 	for {
 		select {
 		case sig := <-signals:

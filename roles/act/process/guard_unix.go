@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/confine"
 )
 
@@ -91,11 +92,11 @@ func (g *guard) run(lifeline io.Reader) guardReport {
 		}
 		return rep
 	}
-	go func() {
+	crash.Go(func() {
 		_, _ = io.Copy(io.Discard, lifeline)
 		close(g.cut)
-	}()
-	go g.collectAll()
+	})
+	crash.Go(g.collectAll)
 	var status syscall.WaitStatus
 	select {
 	case status = <-g.done:
@@ -127,14 +128,14 @@ func (g *guard) start() error {
 		return g.launch()
 	}
 	started := make(chan error, 1)
-	go func() {
+	crash.Go(func() {
 		runtime.LockOSThread() // never given back
 		if err := g.confine.Enter(); err != nil {
 			started <- err
 			return
 		}
 		started <- g.launch()
-	}()
+	})
 	return <-started
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/confine"
 )
 
@@ -66,13 +67,13 @@ func (g *guardLink) started() {
 	g.lifeR.Close()
 	g.repW.Close()
 	_ = json.NewEncoder(g.lifeW).Encode(g.settings) // a guard already dead shows in its report
-	go func() {
+	crash.Go(func() {
 		defer close(g.report)
 		var rep guardReport
 		if json.NewDecoder(io.LimitReader(g.repR, 1<<20)).Decode(&rep) == nil {
 			g.report <- rep
 		}
-	}()
+	})
 }
 
 // release lets go of the lifeline: the guard ends everything below it.

@@ -3,6 +3,8 @@ package process
 import (
 	"io"
 	"os"
+
+	"orch/blackboard/crash"
 )
 
 // input feeds a command's standard input. A file is handed over as it is. For
@@ -42,10 +44,10 @@ func (in *input) start() {
 		return
 	}
 	in.r.Close()
-	go func() {
+	crash.Go(func() {
 		_, _ = io.Copy(in.w, in.src) // a command need not read its whole input
 		in.w.Close()
-	}()
+	})
 }
 
 func (in *input) close() {

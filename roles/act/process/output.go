@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"orch/blackboard/crash"
 )
 
 // capture keeps head and tail of what is written to it, counts all of it, and
@@ -123,7 +125,7 @@ func newReader(out *capture, tee io.Writer, s Spec) (*reader, error) {
 // start is called once the command holds the writing end.
 func (rd *reader) start() {
 	rd.w.Close()
-	go rd.loop()
+	crash.Go(rd.loop)
 }
 
 func (rd *reader) loop() {

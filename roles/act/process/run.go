@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/confine"
 )
 
@@ -133,10 +134,10 @@ func (r *running) start() error {
 	if r.spec.OnStart != nil {
 		r.spec.OnStart(r.self)
 	}
-	go func() {
+	crash.Go(func() {
 		r.waitErr = r.cmd.Wait()
 		close(r.ended)
-	}()
+	})
 	return nil
 }
 

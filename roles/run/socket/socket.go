@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 	"orch/roles/act/process"
 )
@@ -131,9 +132,9 @@ func Serve(ctx context.Context, dir string, s Session) (path string, stop func()
 	l.SetUnlinkOnClose(false) // by a name that may be a shortened one; stop removes the directory
 	ctx, cancel := context.WithCancel(ctx)
 	var open sync.WaitGroup
-	open.Go(func() {
+	open.Go(crash.Safe(func() {
 		s.accept(ctx, l, &open)
-	})
+	}))
 	return path, func() {
 		cancel()
 		l.Close()
@@ -161,17 +162,17 @@ func (s Session) accept(ctx context.Context, l *net.UnixListener, open *sync.Wai
 			time.Sleep(pause) // out of files, for example: it may pass
 			continue
 		}
-		open.Go(func() {
+		open.Go(crash.Safe(func() {
 			defer func() { <-places }()
 			s.answer(ctx, conn)
-		})
+		}))
 	}
 }
 
 // answer looks who connected before it reads what they want.
 func (s Session) answer(ctx context.Context, conn *net.UnixConn) {
 	defer conn.Close()
-	unblock := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Now()) })
+	unblock := context.AfterFunc(ctx, crash.Safe(func() { conn.SetDeadline(time.Now()) }))
 	defer unblock()
 	conn.SetDeadline(time.Now().Add(patience))
 	who, heard := s.known(conn)

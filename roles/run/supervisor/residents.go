@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/process"
 )
 
@@ -16,12 +17,11 @@ import (
 func (s *Supervisor) keepResidents(ctx context.Context) (wait func()) {
 	var running sync.WaitGroup
 	for _, r := range s.Residents {
-		running.Go(func() {
-			defer s.catching()()
+		running.Go(crash.Safe(func() {
 			if err := r.Keep(ctx); err != nil && ctx.Err() == nil {
 				s.Warn(err)
 			}
-		})
+		}))
 	}
 	return running.Wait
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orch/blackboard"
+	"orch/blackboard/crash"
 	"orch/blackboard/message"
 	"orch/roles/act/process"
 	"orch/roles/loop"
@@ -61,10 +62,6 @@ type Supervisor struct {
 	// Stay is asked once for each thing the goal begins to wait for; true keeps
 	// the supervisor up until a person has answered. nil: it never stays.
 	Stay func(Wait) bool
-
-	// Catch is deferred by everything that runs beside the supervisor itself, to
-	// recover from a panic; nil: nothing is recovered.
-	Catch func()
 
 	Random func() float64 // in [0, 1), spreads supervisors that want the same task
 
@@ -275,20 +272,11 @@ func (s *Supervisor) begin(ctx context.Context, a loop.Activation) error {
 	s.Hooks.Run(ctx, Moment{Name: "pre-step", Goal: a.Goal, Role: a.Key.Role, Task: a.Key.Subject}, c)
 	stepCtx, cancel := context.WithCancel(ctx)
 	s.live[c.Marker] = running{a.Key, cancel}
-	go func() {
-		defer s.catching()()
+	crash.Go(func() {
 		end := s.Spawner.Step(stepCtx, c)
 		s.ended <- ended{c, end}
-	}()
+	})
 	return nil
-}
-
-// catching is what a goroutine defers.
-func (s *Supervisor) catching() func() {
-	if s.Catch == nil {
-		return func() {}
-	}
-	return s.Catch
 }
 
 // close records the end of a step. The record must land even when the run is
@@ -326,8 +314,7 @@ func (s *Supervisor) watch(ctx context.Context) <-chan struct{} {
 	if err := s.Board.View(ctx, func(st *blackboard.State) error { head, _ = st.Head(); return nil }); err != nil {
 		s.Warn(err)
 	}
-	go func() {
-		defer s.catching()()
+	crash.Go(func() {
 		for _, err := range s.Board.Watch(ctx, head+1) {
 			if err != nil {
 				return // the poll goes on, and finds the same error with its context
@@ -337,7 +324,7 @@ func (s *Supervisor) watch(ctx context.Context) <-chan struct{} {
 			default:
 			}
 		}
-	}()
+	})
 	return hints
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/process"
 	"orch/roles/think/agent/cli"
 	"orch/roles/think/fakemodel"
@@ -116,11 +117,11 @@ func (c *conformance) all(ctx context.Context) {
 	var group sync.WaitGroup
 	room := make(chan struct{}, 3)
 	for _, t := range trials[1:] {
-		group.Go(func() {
+		group.Go(crash.Safe(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
 			c.do(ctx, t)
-		})
+		}))
 	}
 	group.Wait()
 	slices.SortStableFunc(c.card.Checks, func(a, b Check) int { return order(trials, a.Name) - order(trials, b.Name) })

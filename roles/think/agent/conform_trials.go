@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/process"
 	"orch/roles/think/agent/cli"
 	"orch/roles/think/answer"
@@ -186,7 +187,7 @@ func (c *conformance) stops(ctx context.Context, p *place) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var asked time.Time
-	go func() { // until the model is asked, there is nothing to stop
+	crash.Go(func() { // until the model is asked, there is nothing to stop
 		for ctx.Err() == nil && len(p.server.Requests()) == 0 {
 			select {
 			case <-ctx.Done():
@@ -195,7 +196,7 @@ func (c *conformance) stops(ctx context.Context, p *place) (string, error) {
 		}
 		asked = c.world.Now()
 		cancel(errEnough)
-	}()
+	})
 	_, err := p.run(ctx, nil, Task{Prompt: "Say that you are done.", Access: cli.Read, Marker: p.marker()})
 	if !errors.Is(err, errEnough) {
 		return "", fmt.Errorf("it ended before it was told to: %w", orNothing(err))

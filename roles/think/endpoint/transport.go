@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"orch/blackboard/crash"
 )
 
 // Ways an exchange ends early.
@@ -87,7 +89,7 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := attemptOf(req.Context())
 	a.sent = true
 	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(p.idle, func() { cancel(errIdle) })
+	timer := time.AfterFunc(p.idle, crash.Safe(func() { cancel(errIdle) }))
 	out := req.Clone(ctx)
 	for name, values := range p.headers {
 		out.Header[name] = values

@@ -15,6 +15,7 @@ import (
 
 	protocol "github.com/coder/acp-go-sdk"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/process"
 	"orch/roles/think/agent/cli"
 	"orch/roles/think/agent/exec"
@@ -83,20 +84,20 @@ func (r *run) do(ctx context.Context) (cli.Result, error) {
 		return cli.Result{}, err
 	}
 	r.mode = r.opt.Access(r.task, spec)
-	go func() {
+	crash.Go(func() {
 		p := process.Run(running, spec)
 		inR.CloseWithError(io.ErrClosedPipe)
 		outW.Close()
 		ended <- p
-	}()
+	})
 	conn := protocol.NewConnection(r.handle, inW, outR)
 	conn.SetLogger(slog.New(slog.DiscardHandler))
 	said := make(chan error, 1)
-	go func() { said <- r.talk(ctx, conn) }()
+	crash.Go(func() { said <- r.talk(ctx, conn) })
 
 	err = <-said
 	inW.Close() // most agents leave when their input ends
-	linger := time.AfterFunc(time.Duration(r.opt.LingerMS)*time.Millisecond, kill)
+	linger := time.AfterFunc(time.Duration(r.opt.LingerMS)*time.Millisecond, crash.Safe(kill))
 	if ctx.Err() != nil || err != nil {
 		kill()
 	}
@@ -211,10 +212,10 @@ const cancelPatience = 2 * time.Second
 func (r *run) prompt(ctx context.Context, conn *protocol.Connection, session protocol.SessionId) error {
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	unhook := context.AfterFunc(ctx, func() {
+	unhook := context.AfterFunc(ctx, crash.Safe(func() {
 		_ = conn.SendNotification(asking, protocol.AgentMethodSessionCancel, protocol.CancelNotification{SessionId: session}) // it is ended anyway
-		time.AfterFunc(cancelPatience, stop)
-	})
+		time.AfterFunc(cancelPatience, crash.Safe(stop))
+	}))
 	defer unhook()
 	answer, err := protocol.SendRequest[promptAnswer](conn, asking, protocol.AgentMethodSessionPrompt, protocol.PromptRequest{
 		SessionId: session, Prompt: []protocol.ContentBlock{protocol.TextBlock(r.task.Prompt)},

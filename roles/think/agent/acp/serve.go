@@ -10,6 +10,7 @@ import (
 	protocol "github.com/coder/acp-go-sdk"
 	"mvdan.cc/sh/v3/syntax"
 
+	"orch/blackboard/crash"
 	"orch/roles/think"
 )
 
@@ -122,7 +123,7 @@ func (r *run) start(line, dir string) string {
 	}
 	raw, err := json.Marshal(input)
 	t.wait.Add(1)
-	go func() {
+	crash.Go(func() {
 		defer t.wait.Done()
 		defer close(one.done)
 		t.one.Lock()
@@ -131,7 +132,7 @@ func (r *run) start(line, dir string) string {
 			one.res, err = think.Once(r.ctx, r.task.Tools, "shell", raw)
 		}
 		one.err = err
-	}()
+	})
 	return id
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/process"
 	"orch/roles/think/agent/cli"
 	"orch/roles/think/model"
@@ -81,7 +82,7 @@ func (r *run) do(ctx context.Context, c cli.Call, stdin string) (cli.Result, err
 		parser.Line(line)
 		if r.seen.Done && linger == nil {
 			// Its answer is there. What it still wants to do is its own affair, and short.
-			linger = time.AfterFunc(time.Duration(r.opt.LingerMS)*time.Millisecond, stop)
+			linger = time.AfterFunc(time.Duration(r.opt.LingerMS)*time.Millisecond, crash.Safe(stop))
 		}
 	}}
 	said := &cli.Tail{MaxBytes: 8 << 10}
