@@ -62,6 +62,7 @@ var modes = map[string]string{
 	"children":     "ok, and leaves children in sessions of their own",
 	"stays":        "ok, and never exits",
 	"stubborn":     "ok, never exits, ignores signals, leaves children",
+	"calls":        "the shell calls of FAKEAGENT_CALLS, a line each, but for those it is told were made",
 	"lies-on-term": "waits; on SIGTERM it claims success and exits with 0",
 }
 
@@ -239,8 +240,16 @@ func (a *agent) play(mode string) {
 		<-got
 		a.end(a.voice.done("all done", nil), 0)
 	}
-	a.work()
+	if mode != "calls" {
+		a.work()
+	}
 	switch mode {
+	case "calls":
+		for command := range strings.Lines(os.Getenv("FAKEAGENT_CALLS")) {
+			if command = strings.TrimSpace(command); !strings.Contains(a.prompt, "Bash:"+command+" ") {
+				a.call(command)
+			}
+		}
 	case "noresult":
 		return
 	case "children", "stubborn":
@@ -254,7 +263,10 @@ func (a *agent) play(mode string) {
 
 // work does what the prompt is about: one shell call that writes a file.
 func (a *agent) work() {
-	command := "echo hi > " + a.write
+	a.call("echo hi > " + a.write)
+}
+
+func (a *agent) call(command string) {
 	a.say(a.voice.called(command)...)
 	out, err := exec.Command("sh", "-c", command).CombinedOutput()
 	a.say(a.voice.returned(string(out), err != nil)...)
