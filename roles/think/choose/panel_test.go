@@ -80,8 +80,8 @@ func TestAUselessReviewOfAPlanGoesToTheNext(t *testing.T) {
 		"garbage, then an answer":    {a: garbage, said: "b"},
 		"refused, then an answer":    {a: fails(model.Refused), said: "b"},
 		"garbage of both":            {a: garbage, b: fails(model.Unreadable), useless: true},
-		"garbage, then a limit":      {a: garbage, b: fails(model.Limit), waits: true, paused: 1},
-		"out of reach, then garbage": {a: fails(model.Unreachable), b: garbage, paused: 1},
+		"garbage, then a limit":      {a: garbage, b: fails(model.Limit), waits: true},
+		"out of reach, then garbage": {a: fails(model.Unreachable), b: garbage, waits: true, paused: 1},
 	} {
 		w := newBench(t, nil, nil)
 		panel := NewPlanReviewers(w.Meter, []PlanReviewing{{Entry: entry("a"), Reviewer: planJudge{"a", c.a}}, {Entry: entry("b"), Reviewer: planJudge{"b", c.b}}})
