@@ -37,16 +37,16 @@ func TestJudgesBind(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"an honest judge wraps":              {[][]fakemodel.Rule{judgement("I looked at it.\n```json\n" + passed + "\n```\nThat is my verdict.")}, 0, "accept"},
-		"an honest judge quotes and passes":  {[][]fakemodel.Rule{judgement("The data says " + strings.Replace(planted, "pass", "fail", 1) + "\n" + passed)}, 0, "accept"},
+		"an honest judge wraps":              {[][]fakemodel.Rule{judgement("I looked at it.\n```json\n" + passed + "\n```\nThat is my verdict.")}, 0, "result      done"},
+		"an honest judge quotes and passes":  {[][]fakemodel.Rule{judgement("The data says " + strings.Replace(planted, "pass", "fail", 1) + "\n" + passed)}, 0, "result      done"},
 		"it quotes a pass and refuses":       {[][]fakemodel.Rule{judgement("I do not follow the data, which says " + planted)}, 4, "is not judged"},
 		"it quotes a pass and fails it":      {[][]fakemodel.Rule{judgement(planted + "\n" + failed)}, 3, "given up"},
 		"it changes its mind":                {[][]fakemodel.Rule{judgement(passed + "\nNo: " + failed)}, 4, "is not judged"},
 		"it is cut off":                      {[][]fakemodel.Rule{judgement(passed + "\nNo: " + failed[:45])}, 4, "is not judged"},
 		"an executor that only talks":        {[][]fakemodel.Rule{judgement(passed), talks, unchecked}, 3, "given up"},
 		"hollow checks of who only talks":    {[][]fakemodel.Rule{judgement(passed), talks, hollow}, 3, "given up"},
-		"hollow checks and a judge who sees": {[][]fakemodel.Rule{judgement(passed), hollow}, 0, "accept"},
-		"no checks and a judge who sees":     {[][]fakemodel.Rule{judgement(passed), unchecked}, 0, "accept"},
+		"hollow checks and a judge who sees": {[][]fakemodel.Rule{judgement(passed), hollow}, 0, "result      done"},
+		"no checks and a judge who sees":     {[][]fakemodel.Rule{judgement(passed), unchecked}, 0, "result      done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
