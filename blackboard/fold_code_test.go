@@ -229,6 +229,38 @@ func TestGatedDraftsStay(t *testing.T) {
 	}
 }
 
+// What is around a task, such as a crash or a service that is not there, says
+// nothing of the task: its hypotheses are not exhausted by it, and the same
+// coder may go on. A planner can try again only so often.
+func TestWhatTheEnvironmentBlocksExhaustsNothing(t *testing.T) {
+	c := coding(t, sub("t", "p", 1))
+	block := func(agent message.AgentID, from message.Role) {
+		f := c.claim("t", agent)
+		if from == message.Supervisor {
+			c.say(message.Released{Task: "t", Agent: agent, Fence: f, Reason: "the step ended: crash"}, under(f))
+		}
+		c.say(message.Blocked{Task: "t", BlockedReason: "no registry", BlockedQuestions: []string{"which?"}, Kind: message.BlockedEnvironment}, as(agent), under(f), sentBy(from))
+	}
+	block("coder-1", message.Coder)
+	c.say(message.Unblocked{Task: "t", Reason: "it is there now"}, sentBy(message.Planner))
+	block("coder-1", message.Coder)
+	c.say(message.Unblocked{Task: "t", Reason: "try again"}, sentBy(message.Planner))
+	block("coder-2", message.Supervisor) // crashed too often
+	if got := c.task("t"); got.Exhausted() || len(got.Review.FailedBy) != 0 {
+		t.Errorf("exhausted by its environment: %v", got.Review.FailedBy)
+	}
+	c.refused("a person has to look", message.Unblocked{Task: "t", Reason: "and again"}, sentBy(message.Planner))
+	c.say(message.Unblocked{Task: "t", Reason: "installed"}, sentBy(message.Human))
+	block("coder-1", message.Coder)
+	c.say(message.Unblocked{Task: "t", Reason: "it is there now"}, sentBy(message.Planner))
+	c.blockedBy("t", "coder-1")
+	c.say(message.Unblocked{Task: "t", Reason: "see the spec"}, sentBy(message.Planner))
+	c.blockedBy("t", "coder-2")
+	if got := c.task("t"); !got.Exhausted() {
+		t.Error("two coders that the task itself blocked do not exhaust it")
+	}
+}
+
 func TestLimitsBlockOnlyCodersTasks(t *testing.T) {
 	c := newScript(t)
 	c.perceived("g")

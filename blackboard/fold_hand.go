@@ -59,6 +59,10 @@ func (x *tx) completeDraft(b message.SubTask) error {
 	return x.move(t, Unclaimed)
 }
 
+// environmental is how often a planner may try a task again that something
+// around it blocks; then a person has to look.
+const environmental = 3
+
 func (x *tx) unblocked(b message.Unblocked) error {
 	if b.Task == "" {
 		if x.m.From != message.Human {
@@ -76,9 +80,13 @@ func (x *tx) unblocked(b message.Unblocked) error {
 			return x.refuse("task %s is not a coder's", t.ID)
 		case t.Exhausted():
 			return x.refuse("%d coders were blocked on task %s: it must be rescoped", len(t.Review.FailedBy), t.ID)
+		case t.Review.Environment >= environmental:
+			return x.refuse("task %s was blocked %d times by what is around it: a person has to look, then: orch unblock", t.ID, t.Review.Environment)
 		case b.Reason == "":
 			return x.refuse("it answers nothing")
 		}
+	} else {
+		t.Review.Environment = 0
 	}
 	if b.Reason != "" && t.For == message.Coder {
 		t.Review.Answers = appended(t.Review.Answers, b.Reason)

@@ -113,7 +113,10 @@ func (x *tx) blocked(b message.Blocked) error {
 	t.Review.Questions, t.Review.Attempted = b.BlockedQuestions, b.Attempted
 	t.Review.Reviewer, t.Review.Lease = "", message.Lease{}
 	x.countSprint(func(s *Sprint) { s.Blocked++ })
-	if t.Agent != "" && !slices.Contains(t.Review.FailedBy, t.Agent) {
+	switch {
+	case b.Kind == message.BlockedEnvironment:
+		t.Review.Environment++ // it says nothing of the task, nor of who works at it
+	case t.Agent != "" && !slices.Contains(t.Review.FailedBy, t.Agent):
 		t.Review.FailedBy = appended(t.Review.FailedBy, t.Agent)
 	}
 	return x.move(t, Blocked)

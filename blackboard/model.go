@@ -100,11 +100,12 @@ type Review struct {
 	Iterations   int                    `json:"iterations"`          // of the present holder: submissions and handoffs
 	Pending      []message.Blocker      `json:"pending,omitempty"`   // blockers of the present holder's work not yet seen resolved
 	Verdict      *message.ReviewVerdict `json:"verdict,omitempty"`
-	JudgedBy     message.AgentID        `json:"judged_by,omitempty"` // who gave the verdict
-	FailedBy     []message.AgentID      `json:"failed_by,omitempty"` // who got blocked on it
-	Questions    []string               `json:"questions,omitempty"` // of the last block
-	Attempted    []string               `json:"attempted,omitempty"` // before the last block
-	Answers      []string               `json:"answers,omitempty"`   // to blocks, oldest first
+	JudgedBy     message.AgentID        `json:"judged_by,omitempty"`   // who gave the verdict
+	FailedBy     []message.AgentID      `json:"failed_by,omitempty"`   // who got blocked on it, by the task and not by the environment
+	Environment  int                    `json:"environment,omitempty"` // blocks by the environment since a person last unblocked it
+	Questions    []string               `json:"questions,omitempty"`   // of the last block
+	Attempted    []string               `json:"attempted,omitempty"`   // before the last block
+	Answers      []string               `json:"answers,omitempty"`     // to blocks, oldest first
 	Handoff      *message.Handoff       `json:"handoff,omitempty"`
 	Merge        *message.MergeStarting `json:"merge,omitempty"` // started, end unknown
 	MergedAs     string                 `json:"merged_as,omitempty"`

@@ -99,7 +99,7 @@ func (a *app) dryRun(ctx context.Context, root string, cfg config.Config, in mes
 			"spent":    map[string]any{"model_calls": used.ModelCalls, "cost_usd": usd, "by_model": append([]message.Spent{}, meter.Spent()...)},
 			"estimate": map[string]any{"model_calls": callsOf(cfg, in, plan), "max_cost_usd": in.Budget.MaxCost, "max_replans": p.MaxReplans, "time_budget_ms": p.TimeBudgetMS}})
 	}
-	d := newDisplay(painting(a.out))
+	d := newDisplay(painting(a.out), cfg)
 	sayLine(a.out, d.head("dry run", plan.Source+": nothing is written"))
 	for _, t := range plan.Tasks {
 		sayLine(a.out, d.head(fmt.Sprintf("task %d", t.Sequence), fmt.Sprintf("%s/%s  %s", t.Slot, t.Approach, oneLine(t.Intent, 90))))

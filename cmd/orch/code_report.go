@@ -10,6 +10,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/blackboard/visible"
+	"orch/roles/run/config"
 )
 
 // codeReport says what became of a coding goal: what each merge is for, and
@@ -56,7 +57,7 @@ func (p *codeProject) reportOf(ctx context.Context, b *blackboard.Board, g black
 
 // print shows the report on a terminal.
 func (r codeReport) print(w io.Writer) error {
-	d := newDisplay(painting(w))
+	d := newDisplay(painting(w), config.Default())
 	where := fmt.Sprintf("%s at %.12s", r.branch, r.at)
 	if r.at == "" {
 		where = r.branch + " is gone"

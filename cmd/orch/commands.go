@@ -16,6 +16,7 @@ import (
 	"orch/roles/act/process"
 	"orch/roles/ggs"
 	"orch/roles/run/config"
+	"orch/roles/think/choose"
 )
 
 func newInit(a *app) *cobra.Command {
@@ -137,7 +138,7 @@ func paramsOf(cfg config.Config, in message.UserInput) (ggs.Params, error) {
 	if c.Law2 > 0 {
 		p.Law2 = c.Law2
 	}
-	if p.TimeBudgetMS = ggs.TimeBudgetMS(in.Profile); c.TimeBudgetMS > 0 {
+	if p.TimeBudgetMS = ggs.TimeBudgetMS(in.Profile, slowest(cfg, in)); c.TimeBudgetMS > 0 {
 		p.TimeBudgetMS = c.TimeBudgetMS
 	}
 	if cfg.Budget.MaxCost > 0 {
@@ -145,6 +146,19 @@ func paramsOf(cfg config.Config, in message.UserInput) (ggs.Params, error) {
 	}
 	p = p.WithBudget(in.Budget)
 	return p, p.Validate()
+}
+
+// slowest is what takes the longest of all that thinks and acts for a goal.
+func slowest(cfg config.Config, in message.UserInput) (with ggs.Slowest) {
+	for _, role := range allRoles(in) {
+		for _, e := range choose.Chain(cfg, in, role) {
+			if e.IsAgent() {
+				return ggs.Agents
+			}
+			with = ggs.Models
+		}
+	}
+	return with
 }
 
 func newController(a *app) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"orch/blackboard/message"
 	"orch/roles/ggs"
+	"orch/roles/run/config"
 )
 
 // display turns messages into the lines a person reads. It is a function of
@@ -20,11 +21,21 @@ type display struct {
 	refused []string // why the last plan was
 	asked   string   // the goal's own words
 	figures bool     // show what the controller measured, too
-	epsilon float64  // |∇L| below it is shown as a plateau
+	cfg     config.Config
+	epsilon float64 // |∇L| below it is shown as a plateau
 }
 
-func newDisplay(p paint) *display {
-	return &display{paint: p, epsilon: ggs.Defaults(message.LikeForLike).Epsilon, tasks: map[message.TaskID]message.SubTask{}}
+// newDisplay shows messages as the controller under a configuration sees them.
+func newDisplay(p paint, cfg config.Config) *display {
+	return &display{paint: p, cfg: cfg, epsilon: epsilonOf(cfg), tasks: map[message.TaskID]message.SubTask{}}
+}
+
+// epsilonOf is the controller's ε under a configuration.
+func epsilonOf(cfg config.Config) float64 {
+	if e := cfg.Controller.Epsilon; e >= 0 {
+		return e
+	}
+	return ggs.Defaults(cfg.Controller.Policy).Epsilon
 }
 
 // lines is what one message means to a person; most messages mean nothing.
@@ -32,7 +43,7 @@ func (d *display) lines(m message.Message) []string {
 	switch b := m.Body.(type) {
 	case message.UserInput:
 		d.asked = b.Text
-		return []string{d.head("goal", string(m.Goal)+": "+oneLine(b.Text, 100))}
+		return append([]string{d.head("goal", string(m.Goal)+": "+oneLine(b.Text, 100))}, d.budget(b)...)
 	case message.ClarificationQuestion:
 		return append([]string{d.head("question", fmt.Sprintf("round %d", b.Round))}, bullets(b.Questions)...)
 	case message.TaskSpec:
@@ -258,4 +269,17 @@ func count(n int, noun string) string {
 		return fmt.Sprintf("%d approaches", n)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// budget is what a goal may take before the controller gives it up.
+func (d *display) budget(in message.UserInput) []string {
+	p, err := paramsOf(d.cfg, in)
+	if err != nil {
+		return nil // the run itself refuses it
+	}
+	text := fmt.Sprintf("%s of active time, %s", time.Duration(p.TimeBudgetMS)*time.Millisecond, count(p.MaxReplans, "replan"))
+	if p.CostCap > 0 {
+		text += fmt.Sprintf(", $%.4g", p.CostCap)
+	}
+	return []string{d.head("budget", text)}
 }

@@ -52,7 +52,7 @@ func (a *app) serveShown(ctx context.Context, b *session, cfg config.Config, goa
 	if err != nil {
 		return "", err
 	}
-	s := newScreen(a)
+	s := newScreen(a, cfg)
 	if wait {
 		sv.Stay, sv.Policy.OutageMS = a.stay(s), cfg.Limits.OutageWaitMS
 	}
@@ -141,7 +141,7 @@ func (a *app) showEnded(ctx context.Context, root string, cfg config.Config, goa
 	if !a.asJSON {
 		say(a.out, "ended       %s at %s: nothing is left to do\n", g.ID, g.FinalRef.TS.Format(time.RFC3339))
 	}
-	s := newScreen(a)
+	s := newScreen(a, cfg)
 	for m, err := range b.Messages(g.InputRef.Seq) {
 		if err != nil {
 			return true, err

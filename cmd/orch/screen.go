@@ -14,6 +14,7 @@ import (
 
 	"orch/blackboard/crash"
 	"orch/blackboard/message"
+	"orch/roles/run/config"
 )
 
 // screen shows a run as it goes: lines that stay, and on a terminal one line
@@ -47,8 +48,8 @@ type activity struct {
 	told  time.Duration // how long it had run when a line last said so
 }
 
-func newScreen(a *app) *screen {
-	show := newDisplay(painting(a.out))
+func newScreen(a *app, cfg config.Config) *screen {
+	show := newDisplay(painting(a.out), cfg)
 	show.figures = a.verbose
 	return &screen{out: a.out, tty: terminal(a.out) && !a.asJSON, asJSON: a.asJSON,
 		show: show, running: map[string]activity{}, stop: make(chan struct{})}

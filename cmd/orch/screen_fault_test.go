@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"orch/blackboard/message"
+	"orch/roles/run/config"
 )
 
 // The bottom line says what is worked on, in one line of the terminal's width.
 func TestTheBottomLineNamesTheTask(t *testing.T) {
 	var out bytes.Buffer
-	s := &screen{out: &edge{to: &out, mark: "\x1b0123"}, tty: true, show: newDisplay(paint{}), running: map[string]activity{}}
+	s := &screen{out: &edge{to: &out, mark: "\x1b0123"}, tty: true, show: newDisplay(paint{}, config.Default()), running: map[string]activity{}}
 	for _, m := range []message.Message{
 		{Body: message.SubTask{ID: "t-1", Slot: "tests", Approach: "rerun"}},
 		{Body: message.StepStarting{Role: message.Executor, Subject: "t-1", Agent: "executor-1", Reason: "claimable"}},
@@ -41,7 +42,7 @@ func TestTheBottomLineNamesTheTask(t *testing.T) {
 // Who sees no bottom line is told of long work, less and less often.
 func TestLongWorkIsNamedWhereThereIsNoTerminal(t *testing.T) {
 	var out bytes.Buffer
-	s := &screen{out: &out, show: newDisplay(paint{}), running: map[string]activity{}}
+	s := &screen{out: &out, show: newDisplay(paint{}, config.Default()), running: map[string]activity{}}
 	began := time.Now()
 	s.running["executor-1"] = activity{text: "executor-1: tests/rerun", since: began}
 	s.running["executor-2"] = activity{text: "executor-2: tests/late", since: began.Add(9 * time.Minute)}

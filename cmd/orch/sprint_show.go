@@ -10,6 +10,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	coding "orch/roles/loop/code"
+	"orch/roles/run/config"
 )
 
 // sprintReport is the documented shape of a sprint, version 1.
@@ -71,7 +72,7 @@ func (r sprintReport) stretchOf() string {
 }
 
 func (a *app) printSprint(r sprintReport, now time.Time) error {
-	d := newDisplay(painting(a.out))
+	d := newDisplay(painting(a.out), config.Default())
 	state := "open since " + r.Opened.Format(time.RFC3339)
 	if r.Closed != nil {
 		state = r.Opened.Format(time.RFC3339) + " to " + r.Closed.Format(time.RFC3339)

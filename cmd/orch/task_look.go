@@ -8,6 +8,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/run/config"
 )
 
 func newTaskLs(a *app) *cobra.Command {
@@ -121,7 +122,7 @@ func resolveTask(st *blackboard.State, name string) (blackboard.Task, error) {
 }
 
 func (a *app) printTask(t blackboard.Task) error {
-	d := newDisplay(painting(a.out))
+	d := newDisplay(painting(a.out), config.Default())
 	say(a.out, "%s  %s\n  intent    %s\n", t.ID, t.Status, t.Intent)
 	line := func(name, text string) {
 		if text != "" {

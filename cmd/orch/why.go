@@ -50,7 +50,11 @@ func (a *app) why(ctx context.Context, name string) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"version": 1, "subject": name, "chain": events(chain)})
 	}
-	d := newDisplay(painting(a.out))
+	cfg, err := a.config(b.Root())
+	if err != nil {
+		return err
+	}
+	d := newDisplay(painting(a.out), cfg)
 	d.figures = true
 	for _, m := range chain {
 		say(a.out, "%6d %-16s %s\n", m.Seq, m.Type(), m.TS.Format("15:04:05.000"))

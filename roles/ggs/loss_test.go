@@ -184,7 +184,8 @@ func TestBudgetOfTheGoal(t *testing.T) {
 	if got := p.WithBudget(message.Budget{TimeMS: 5, MaxReplans: 7, MaxCost: 9}); got.TimeBudgetMS != 5 || got.MaxReplans != 7 || got.CostCap != 9 {
 		t.Errorf("got %+v", got)
 	}
-	if TimeBudgetMS("task") != 300_000 || TimeBudgetMS("code") != 14_400_000 || TimeBudgetMS("mission") != 86_400_000 {
+	if TimeBudgetMS("task", Playbooks) != 300_000 || TimeBudgetMS("task", Models) != 3_600_000 || TimeBudgetMS("task", Agents) != 14_400_000 ||
+		TimeBudgetMS("code", Models) != 14_400_000 || TimeBudgetMS("mission", Agents) != 86_400_000 {
 		t.Error("time budgets by profile")
 	}
 }

@@ -23,11 +23,24 @@ type Params struct {
 	Law2                int     // worsening rounds in a row that abandon
 }
 
-// The active time a goal may take by default, by profile.
+// The active time a goal may take by default.
 const (
-	taskBudgetMS    = 5 * 60_000
+	taskBudgetMS    = 5 * 60_000 // a playbook
+	modelBudgetMS   = 3_600_000
+	agentBudgetMS   = 4 * 3_600_000
 	codeBudgetMS    = 4 * 3_600_000
 	missionBudgetMS = 24 * 3_600_000
+)
+
+// Slowest is what takes the longest of all that thinks and acts for a goal: a
+// few rounds of it are to fit into the time a goal may take.
+type Slowest int
+
+// From the quickest to the slowest.
+const (
+	Playbooks Slowest = iota
+	Models
+	Agents
 )
 
 // Defaults are the numbers a policy uses unless told otherwise, for the profile task.
@@ -43,15 +56,12 @@ func Defaults(policy string) Params {
 	return p
 }
 
-// TimeBudgetMS is the active time a goal of a profile may take by default.
-func TimeBudgetMS(profile string) int64 {
-	switch profile {
-	case "code":
-		return codeBudgetMS
-	case "mission":
-		return missionBudgetMS
-	}
-	return taskBudgetMS
+// TimeBudgetMS is the active time a goal may take by default: what its backends
+// need, or its profile if that is more.
+func TimeBudgetMS(profile string, with Slowest) int64 {
+	byProfile := map[string]int64{"code": codeBudgetMS, "mission": missionBudgetMS}[profile]
+	byBackend := map[Slowest]int64{Models: modelBudgetMS, Agents: agentBudgetMS}[with]
+	return max(taskBudgetMS, byProfile, byBackend)
 }
 
 // WithBudget applies what a goal's own budget says; its zeros change nothing.

@@ -2,8 +2,11 @@ package ggs
 
 import (
 	"slices"
+	"sync"
 
 	"orch/blackboard/message"
+	"orch/roles/think/agent/cli"
+	"orch/roles/think/choose"
 )
 
 // suspect is a task a round has to change, with the criteria that accuse it.
@@ -47,11 +50,15 @@ func pairOf(o message.SubTaskOutcome) message.Pair {
 	return message.Pair{Tool: o.Approach, Target: o.Target}
 }
 
-// wholeBackends are labels that name everything a backend can do. Blocking one
-// would leave nothing to work with, so they are never blocked.
-var wholeBackends = []string{"", "shell", "agent", "claude", "codex", "gemini", "opencode", "playbook", "openai", "anthropic", "acp", "exec"}
+// wholeBackends are labels that name everything a backend can do: its kind, or
+// an agent program that is known. Blocking one would leave nothing to work with,
+// so they are never blocked.
+var wholeBackends = sync.OnceValue(func() []string {
+	kinds := []string{"", "shell", "agent", choose.Playbook, choose.OpenAI, choose.Anthropic, choose.Exec, choose.ACP}
+	return append(kinds, cli.Names()...)
+})
 
-func blockable(approach string) bool { return !slices.Contains(wholeBackends, approach) }
+func blockable(approach string) bool { return !slices.Contains(wholeBackends(), approach) }
 
 // failedPairs are the inputs that failed: those of the failed calls, or what the
 // task as a whole acted on when no call did.

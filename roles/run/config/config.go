@@ -85,7 +85,7 @@ type Controller struct {
 	Rho          float64 `yaml:"rho"`
 	Theta        float64 `yaml:"theta"`
 	MaxReplans   int     `yaml:"max_replans"`    // replans of a goal; 0: the policy's default (like-for-like 6, others 3)
-	TimeBudgetMS int64   `yaml:"time_budget_ms"` // active time of a goal; 0: the profile's default (task 300000)
+	TimeBudgetMS int64   `yaml:"time_budget_ms"` // active time of a goal; 0: by backend and profile
 	Law2         int     `yaml:"law2"`
 }
 

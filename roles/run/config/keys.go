@@ -35,7 +35,7 @@ func Keys() []Key {
 		{Path: "controller.rho", Min: -1, Max: 1, Doc: "P above this is a wrong approach; " + unset},
 		{Path: "controller.theta", Min: -1, Max: 1, Doc: "Ω at or above this abandons; " + unset},
 		{Path: "controller.max_replans", Unit: "replans", Min: 0, Max: 1000, Doc: "0 means the policy's own default"},
-		{Path: "controller.time_budget_ms", Unit: "ms", Min: 0, Max: 30 * day, Doc: "active time of a goal; 0 means the profile's default"},
+		{Path: "controller.time_budget_ms", Unit: "ms", Min: 0, Max: 30 * day, Doc: "active time of a goal; 0 means what its backends and profile need: 5 min to 24 h"},
 		{Path: "controller.law2", Unit: "rounds", Min: 0, Max: 100, Doc: "worsening rounds in a row that abandon; 0 means 2"},
 		{Path: "limits.jobs", Unit: "steps", Min: 1, Max: 256, Doc: "steps at once"},
 		{Path: "limits.corrections", Unit: "attempts", Min: 0, Max: 20, Doc: "corrections of the fast loop"},

@@ -8,9 +8,13 @@ import (
 // claude reads the stream of Claude Code, and of Qwen Code, which speaks the
 // same: system, assistant, user and result events. "success" as a subtype says
 // nothing; is_error does.
-type claude struct{ *Seen }
+type claude struct {
+	*Seen
+	whole bool // input_tokens holds what came from the cache as well
+}
 
-func newClaude(s *Seen) Parser { return claude{s} }
+func newClaude(s *Seen) Parser { return claude{Seen: s} }
+func newQwen(s *Seen) Parser   { return claude{Seen: s, whole: true} }
 
 type claudeEvent struct {
 	Type    string `json:"type"`
@@ -120,7 +124,10 @@ func (c claude) message(e claudeEvent) {
 func (c claude) result(e claudeEvent) {
 	c.Session = first(e.Session, c.Session)
 	c.Cost = e.Cost
-	c.Usage.InputTokens = e.Usage.Input + e.Usage.Read + e.Usage.Created
+	c.Usage.InputTokens = e.Usage.Input
+	if !c.whole {
+		c.Usage.InputTokens += e.Usage.Read + e.Usage.Created
+	}
 	c.Usage.CachedTokens, c.Usage.OutputTokens = e.Usage.Read, e.Usage.Output
 	c.Usage.ModelCalls = max(e.Turns, 1)
 	for _, d := range e.Denials {

@@ -198,6 +198,22 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// qwen counts what came from the cache in its input tokens, claude beside them.
+func TestCachedTokensCountOnce(t *testing.T) {
+	const usage = `{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"ok","usage":{"input_tokens":100,"output_tokens":5,"cache_read_input_tokens":80}}`
+	for name, want := range map[string]int64{"claude": 180, "qwen": 100} {
+		p, ok := Find(name)
+		if !ok {
+			t.Fatalf("no preset %s", name)
+		}
+		s := NewSeen(nil)
+		p.Parser(s).Line([]byte(usage))
+		if s.Usage.InputTokens != want || s.Usage.CachedTokens != 80 {
+			t.Errorf("%s: %+v, want %d", name, s.Usage, want)
+		}
+	}
+}
+
 func TestFailureKinds(t *testing.T) {
 	for text, want := range map[string]model.Kind{
 		"API Error: 529 Overloaded":                                     model.Overloaded,

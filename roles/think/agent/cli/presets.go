@@ -98,7 +98,7 @@ func geminiPreset() Preset {
 
 func qwenPreset() Preset {
 	return Preset{
-		Name: "qwen", Program: "qwen", Title: "Qwen Code", Way: Stdin, Parser: newClaude,
+		Name: "qwen", Program: "qwen", Title: "Qwen Code", Way: Stdin, Parser: newQwen,
 		Args: func(c Call) []string {
 			args := []string{"--output-format", "stream-json", "--approval-mode", yoloUnlessRead(c.Access), "--max-tool-calls", "200"}
 			args = flag(args, "-m", c.Model)
