@@ -138,7 +138,7 @@ func (a *app) examineConfinement(ctx context.Context, cfg config.Config) []findi
 	last := finding{"confinement", "ok", "tasks: " + tasksHeldBy(m.Layers) + "; code: " + codeHeldBy(m.Layers)}
 	switch err := required(cfg, m.Layers); {
 	case cfg.Confine == confineOff:
-		last.State, last.Text = "note", "off in config.yaml: the safety gate, and .orch fingerprinted around each call"
+		last.State, last.Text = "problem", "off: commands may read and write what you may; only the safety gate and fingerprints of .orch are left — remove `confine: off` from .orch/config.yaml"
 	case err != nil:
 		last.State, last.Text = "problem", err.Error()
 	case !m.Namespace:

@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
 	"orch/blackboard/message"
 	"orch/roles/loop"
 	"orch/roles/run/config"
+	"orch/roles/think/agent"
+	"orch/roles/think/agent/cli"
 	"orch/roles/think/choose"
 )
 
@@ -24,8 +28,10 @@ func examineThinking(ctx context.Context, cfg config.Config) []finding {
 	if len(found) == 0 {
 		out = append(out, finding{"found", "note", "no local Ollama, agent or key; goals that fit a playbook need none. To have one: " + strings.Join(choose.HowToGet(), "; ")})
 	}
+	asks := logins{}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
-		out = append(out, examineEntry(cfg, choose.Entry{Name: name, Model: cfg.Models[name]}))
+		e := choose.Entry{Name: name, Model: cfg.Models[name]}
+		out = append(out, asks.over(ctx, e, examineEntry(cfg, e)))
 	}
 	in := message.UserInput{}
 	if !choose.Configured(cfg) && len(found) > 0 {
@@ -41,9 +47,68 @@ func examineThinking(ctx context.Context, cfg config.Config) []finding {
 		out = append(out, finding{"models", "problem", problemText(err)})
 	}
 	for _, c := range loop.Contracts() {
-		out = append(out, finding{string(c.Role), "ok", whatRoleUses(cfg, in, c)})
+		out = append(out, asks.role(ctx, cfg, in, c))
 	}
 	return out
+}
+
+// logins are what agent programs said of their logins, each asked once.
+type logins map[string]agent.Login
+
+func (l logins) of(ctx context.Context, e choose.Entry) (login agent.Login, mend string) {
+	preset, known := cli.Find(e.Model.Options["preset"])
+	program := programOf(e)
+	if !e.IsAgent() || !known || program == "" {
+		return agent.LoginUnknown, ""
+	}
+	if _, asked := l[program]; !asked {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			return agent.LoginUnknown, ""
+		}
+		l[program] = agent.AskLogin(ctx, agent.World{Environ: os.Environ(), Scratch: os.TempDir()}, preset, path)
+	}
+	return l[program], preset.Login
+}
+
+// over adds to what is known of an entry whether its program is logged in.
+func (l logins) over(ctx context.Context, e choose.Entry, f finding) finding {
+	if _, preset := cli.Find(e.Model.Options["preset"]); !preset || !e.IsAgent() || f.State == "problem" {
+		return f // a command of a person's own has no login that we know of
+	}
+	switch login, mend := l.of(ctx, e); login {
+	case agent.LoggedOut:
+		return finding{f.What, "problem", e.Title() + " is not logged in — " + mend}
+	case agent.LoginUnknown:
+		return finding{f.What, "note", f.Text + "; whether it is logged in is not known"}
+	}
+	return f
+}
+
+// role is what a role will use: a problem where nothing of it can be asked, and
+// a note where that is not known.
+func (l logins) role(ctx context.Context, cfg config.Config, in message.UserInput, c loop.Contract) finding {
+	f := finding{string(c.Role), "ok", whatRoleUses(cfg, in, c)}
+	if c.Role == message.Auditor {
+		return f
+	}
+	worst := f
+	for _, e := range choose.Chain(cfg, in, c.Role) {
+		state := finding{f.What, "ok", f.Text}
+		if err := usable(cfg, e); err != nil && e.Backend != choose.Playbook {
+			state = finding{f.What, "problem", f.Text + ": " + problemText(err)}
+		}
+		if state = l.over(ctx, e, state); state.State == "ok" {
+			return f
+		}
+		if worst.State != "note" {
+			worst = state
+		}
+	}
+	if c.Resident && worst.State == "problem" {
+		worst.State = "note" // it does its work without a model as well
+	}
+	return worst
 }
 
 func examineEntry(cfg config.Config, e choose.Entry) finding {

@@ -54,6 +54,9 @@ type Preset struct {
 	CostTold  bool // its output states a cost
 	UsageFile func([]byte, *Seen)
 
+	Status []string // arguments that make it say whether it is logged in, by its exit code, at no cost; nil: it has none
+	Login  string   // the command with which a person logs in
+
 	ACP   []string          // arguments of its ACP mode; nil: none
 	ACPBy string            // another program that speaks ACP for it
 	Modes map[Access]string // ACP session modes

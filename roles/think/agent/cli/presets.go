@@ -26,6 +26,7 @@ func claudePreset() Preset {
 			"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1"},
 		Pass:  []string{"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_*", "AWS_*", "GOOGLE_APPLICATION_CREDENTIALS"},
 		Write: []string{".claude", ".cache/claude-cli-nodejs"}, WriteFiles: []string{".claude.json"}, WriteEnv: []string{"CLAUDE_CONFIG_DIR"},
+		Status: []string{"auth", "status"}, Login: "claude auth login",
 		ACPBy: "claude-agent-acp", ACP: []string{}, Modes: map[Access]string{Read: "plan", Workspace: "acceptEdits", Full: "bypassPermissions"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=" + s.Key}, nil
@@ -54,6 +55,7 @@ func codexPreset() Preset {
 		Pass:     []string{"OPENAI_*", "CODEX_*"},
 		Write:    []string{".codex"},
 		WriteEnv: []string{"CODEX_HOME"},
+		Status:   []string{"login", "status"}, Login: "codex login",
 		TellsUse: true, ACPBy: "codex-acp", ACP: []string{}, Modes: map[Access]string{Read: "read-only", Workspace: "workspace-write", Full: "agent-full-access"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"OPENAI_API_KEY=" + s.Key}, map[string]string{".codex/config.toml": fmt.Sprintf(`model = %q
