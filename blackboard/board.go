@@ -45,8 +45,6 @@ type Options struct {
 }
 
 const (
-	headsDir = "heads"
-
 	defaultRotateBytes        = 64 << 20
 	defaultCheckpointMessages = 250
 )
@@ -105,6 +103,9 @@ func Init(root string, o Options) (*Board, error) {
 	if err := makeLayout(b.opts.FS, b.dir); err != nil {
 		return nil, err
 	}
+	if err := b.refuseLost(); err != nil {
+		return nil, err
+	}
 	id, err := b.opts.IDs.NewID()
 	if err != nil {
 		return nil, fmt.Errorf("make a board id: %w", err)
@@ -119,6 +120,7 @@ func Init(root string, o Options) (*Board, error) {
 	})
 	if err == nil {
 		err = log.Close()
+		b.noteBegin(id)
 	}
 	if err != nil && !errors.Is(err, journal.ErrExists) {
 		return nil, err
@@ -142,7 +144,7 @@ func Open(root string, o Options) (*Board, error) {
 	defer b.mu.Unlock()
 	if err := b.load(); err != nil {
 		_ = log.Close() // the error that matters is the first
-		return nil, err
+		return nil, b.blameLog(err)
 	}
 	b.id = b.state.BoardID()
 	if err := b.useHeadNote(); err != nil {
@@ -207,19 +209,6 @@ func (b *Board) repaired(t journal.Torn) journal.Draft {
 		From: string(message.Board), To: string(message.All), Type: string(body.Type()),
 		Agent: string(b.opts.Identity.Agent), Door: string(message.DoorBoard), Payload: payload,
 	}
-}
-
-// useHeadNote compares the log with what the user's state directory remembers
-// of it. Where there can be no such directory there is no note.
-func (b *Board) useHeadNote() error {
-	if b.opts.StateDir == "" || b.id == "" {
-		return nil
-	}
-	dir := filepath.Join(b.opts.StateDir, headsDir)
-	if err := b.opts.FS.MkdirAll(dir, 0o700); err != nil {
-		return nil
-	}
-	return b.log.UseHeadNote(filepath.Join(dir, filepath.Base(b.id)), b.id)
 }
 
 // refuseNetwork keeps Init from leaving files where no board can be.

@@ -16,7 +16,7 @@ import (
 const (
 	// foldVersion changes whenever the same messages make other records; then
 	// checkpoints made before stand for nothing any more.
-	foldVersion = 10
+	foldVersion = 12
 
 	cachePrefix   = "board-"
 	archivePrefix = "checkpoint-"

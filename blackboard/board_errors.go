@@ -44,7 +44,7 @@ func (e *FoldError) Hint() string {
 	if errors.Is(e.Err, message.ErrUnknownType) {
 		return "a newer orch wrote it: update orch"
 	}
-	return "run `orch board verify`; if a newer orch wrote to this board, update orch"
+	return "run `orch board restore --from COPY`, with COPY a backup of .orch or of its log; if a newer orch wrote to this board, update orch"
 }
 
 // SeqError: the board moved on since the caller looked.
@@ -64,5 +64,5 @@ func (e *HistoryError) Error() string {
 
 // Hint says what a person can do.
 func (e *HistoryError) Hint() string {
-	return "put the files of archive/ back, or run `orch board restore` from a copy"
+	return "run `orch board restore --from COPY`, with COPY a backup of .orch"
 }

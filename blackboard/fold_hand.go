@@ -81,7 +81,7 @@ func (x *tx) unblocked(b message.Unblocked) error {
 		case t.Exhausted():
 			return x.refuse("%d coders were blocked on task %s: it must be rescoped", len(t.Review.FailedBy), t.ID)
 		case t.Review.Environment >= environmental:
-			return x.refuse("task %s was blocked %d times by what is around it: a person has to look, then: orch unblock", t.ID, t.Review.Environment)
+			return x.refuse("task %s was blocked %d times by what is around it: a person has to look, then: orch task unblock", t.ID, t.Review.Environment)
 		case b.Reason == "":
 			return x.refuse("it answers nothing")
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
@@ -21,16 +22,22 @@ type VerifyReport struct {
 // may be sent by its sender and follows from the ones before, and that the files
 // which messages name are what they were. The first thing wrong with the log is
 // returned as an error that names the line or message; missing files are only
-// reported, since old ones are removed on purpose.
-func (b *Board) Verify(ctx context.Context) (VerifyReport, error) {
+// reported; those that a person gave up are not. The log is held against every
+// head that is remembered of it, and those that the caller knows.
+func (b *Board) Verify(ctx context.Context, known ...journal.Known) (VerifyReport, error) {
 	var report VerifyReport
 	var err error
-	if report.Log, err = b.log.Verify(ctx, journal.Head{}); err != nil {
+	if report.Log, err = b.log.Verify(ctx, journal.Head{}, append(Known(b.root, b.opts), known...)...); err != nil {
 		return report, err
 	}
-	seen := map[[2]string]bool{}
+	seen, givenUp := map[[2]string]bool{}, map[string]bool{}
 	err = b.replayTo(ctx, NewState(), math.MaxUint64, func(r journal.Record, m message.Message) error {
 		report.Messages++
+		if repaired, ok := m.Body.(message.JournalRepaired); ok {
+			for _, hash := range repaired.Files {
+				givenUp[hash] = true
+			}
+		}
 		hash := blobOf(m)
 		if hash == "" || seen[[2]string{r.Goal, hash}] {
 			return nil
@@ -45,6 +52,7 @@ func (b *Board) Verify(ctx context.Context) (VerifyReport, error) {
 		report.Blobs++
 		return err
 	})
+	report.Missing = slices.DeleteFunc(report.Missing, func(e *BlobError) bool { return givenUp[e.Hash] })
 	return report, err
 }
 

@@ -193,7 +193,7 @@ func TestOlderCopyOfTheLogIsRefused(t *testing.T) {
 	if _, err := j.Append(ctx, note("no"), nil); !errors.As(err, &backwards) || backwards.Source != "this process" {
 		t.Errorf("append by the same process without run/head: %v", err)
 	}
-	if err := journal.AcceptLog(ctx, board, simOptions(fs, "d")); err != nil {
+	if _, err := journal.Restore(ctx, board, simOptions(fs, "d"), journal.RestoreOptions{Accept: true}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := open(t, fs, "e").Append(ctx, note("on"), nil); err != nil || r.Seq != 5 {

@@ -84,6 +84,9 @@
 //	          after the cut loses the report, not the bytes.
 //	repair    run/poisoned stays until the copy has the name and that is durable. A
 //	          crash before means repairing again.
+//	restore   what is replaced gets a second name in archive/replaced-TIME, which is
+//	          synced; log.next is written, synced and renamed; then closed segments
+//	          whose records it has are moved. Restoring again completes it.
 //	create    log.next is synced before the rename; before it there is no log.
 //
 // # Limitations
@@ -112,6 +115,6 @@
 //  6. Give Options.Repaired, so that a recovery is told.
 //  7. Take an UnacknowledgedError for "perhaps": look at the log before trying again.
 //  8. Do not remove a segment that somebody may still read; Read says MissingError.
-//  9. After restoring a log by hand, call AcceptLog and remove head notes about it.
+//  9. After Restore, replace the head notes that are elsewhere.
 //  10. Keep secrets out of drafts: nothing can be taken back.
 package journal

@@ -4,7 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 	"time"
+
+	"orch/blackboard/plainfile"
 )
 
 var (
@@ -19,6 +23,12 @@ var (
 	ErrClosed = errors.New("the journal is closed")
 )
 
+// What leads out of damage. Whoever is told one of them gets on by typing it.
+const (
+	hintRepair = "run `orch board repair`: it loses nothing, and says so where it can not help"
+	hintCopy   = "run `orch board restore --from COPY`, with COPY a backup of .orch or of its log"
+)
+
 // PoisonedError says why appends are refused; it is ErrPoisoned.
 type PoisonedError struct{ Reason string }
 
@@ -26,7 +36,7 @@ func (e *PoisonedError) Error() string        { return ErrPoisoned.Error() + ": 
 func (e *PoisonedError) Is(target error) bool { return target == ErrPoisoned }
 
 // Hint says what a person can do.
-func (e *PoisonedError) Hint() string { return "check the disk, then run `orch board repair`" }
+func (e *PoisonedError) Hint() string { return "check the disk; then run `orch board repair`" }
 
 // CorruptError names a line that was durable once and is not intact now.
 type CorruptError struct {
@@ -41,9 +51,7 @@ func (e *CorruptError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *CorruptError) Hint() string {
-	return "run `orch board verify`, then `orch board restore` from a copy"
-}
+func (e *CorruptError) Hint() string { return hintRepair }
 
 // WentBackwardsError: the log lacks a record that is known to have been durable,
 // or has another one in its place.
@@ -61,9 +69,7 @@ func (e *WentBackwardsError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *WentBackwardsError) Hint() string {
-	return "run `orch board restore` to choose which log is right"
-}
+func (e *WentBackwardsError) Hint() string { return hintCopy }
 
 // OtherBoardError: a head note is about another board than this one.
 type OtherBoardError struct{ Path, Noted, Board string }
@@ -73,9 +79,7 @@ func (e *OtherBoardError) Error() string {
 }
 
 // Hint says what a person can do.
-func (e *OtherBoardError) Hint() string {
-	return "run `orch board restore` to choose which log is right"
-}
+func (e *OtherBoardError) Hint() string { return hintCopy }
 
 // LockTimeoutError: another process kept a lock for too long.
 type LockTimeoutError struct {
@@ -163,6 +167,10 @@ type StorageError struct {
 }
 
 func (e *StorageError) Error() string {
+	var not *plainfile.NotFileError
+	if errors.As(e.Err, &not) {
+		return fmt.Sprintf("%s: %v", e.Op, not)
+	}
 	return fmt.Sprintf("%s in %s: %s: %v", e.Op, e.Path, e.Kind, e.Err)
 }
 func (e *StorageError) Unwrap() error { return e.Err }
@@ -175,11 +183,23 @@ func (e *StorageError) Hint() string {
 	case ReadOnly:
 		return "remount the file system writable, or work on a copy"
 	case Permission:
-		return "check who owns .orch and with which permissions"
+		return "run `chmod -R u+rwX " + shellQuote(filepath.Dir(e.Path)) + "`, as the user who owns it"
 	case IOFault:
 		return "check the disk (`dmesg`); then run `orch board verify`"
 	}
+	var not *plainfile.NotFileError
+	if errors.As(e.Err, &not) {
+		return hintRepair
+	}
 	return ""
+}
+
+// shellQuote makes one word of a path for a shell.
+func shellQuote(path string) string {
+	if !strings.ContainsAny(path, " \t\n'\"\\$`!*?[](){}<>|&;#~") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // storageError wraps err with what was being done; nil stays nil.
@@ -191,8 +211,14 @@ func storageError(op, path string, err error) error {
 }
 
 // FaultOf tells what kind of fault of the storage an error is or wraps, whoever
-// met it.
-func FaultOf(err error) Fault { return faultOf(err) }
+// met it; OtherFault if the system had nothing against it that a person can tell apart.
+func FaultOf(err error) Fault {
+	var s *StorageError
+	if errors.As(err, &s) {
+		return s.Kind
+	}
+	return faultOf(err)
+}
 
 func faultOf(err error) Fault {
 	switch {

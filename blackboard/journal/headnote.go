@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -71,21 +70,8 @@ func decodeNote(line []byte) (board string, head Head, ok bool) {
 
 // readHead reads run/head: the highest head that whoever synced it noted as
 // durable, or the zero Head. A note that is just being written does not count.
-func (j *Journal) readHead() Head {
-	file, err := j.fsys.OpenFile(j.headPath, os.O_RDONLY, 0)
-	if err != nil {
-		return Head{}
-	}
-	defer file.Close()
-	length := len(encodeNote("", Head{Hash: genesisPrev}))
-	buf := make([]byte, headSlots*length)
-	n, err := file.ReadAt(buf, 0)
-	if err != nil && err != io.EOF {
-		return Head{}
-	}
-	var highest Head
-	for at := 0; at+length <= n; at += length {
-		slot := buf[at : at+length]
+func (j *Journal) readHead() (highest Head) {
+	for _, slot := range j.readSlots() {
 		if seq, ok := noteSeq(slot); !ok || seq <= highest.Seq {
 			continue
 		}
@@ -94,6 +80,25 @@ func (j *Journal) readHead() Head {
 		}
 	}
 	return highest
+}
+
+// readSlots reads the notes of run/head, whatever they say.
+func (j *Journal) readSlots() (slots [][]byte) {
+	file, err := j.fsys.OpenFile(j.headPath, os.O_RDONLY, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	length := len(encodeNote("", Head{Hash: genesisPrev}))
+	buf := make([]byte, headSlots*length)
+	n, err := file.ReadAt(buf, 0)
+	if err != nil && err != io.EOF {
+		return nil
+	}
+	for at := 0; at+length <= n; at += length {
+		slots = append(slots, buf[at:at+length])
+	}
+	return slots
 }
 
 // noteSeq reads just the seq of a note, which is not checked.
@@ -140,34 +145,21 @@ func (j *Journal) openMarks() (File, error) {
 	return file, err
 }
 
-// AcceptLog makes the log in dir, as it is now, the one that is believed, after
-// somebody has chosen to restore it: it forgets what run/head remembers. Head
-// notes elsewhere are for the caller to remove.
-func AcceptLog(ctx context.Context, dir string, opts Options) error {
-	j := newJournal(dir, opts)
-	defer j.Close()
-	leave, err := j.appending.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	name := j.headPath
-	if err := j.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return storageError("forget the old head", name, err)
-	}
-	return nil
-}
-
 // headNote is a note outside the board's directory, where whoever replaces the
 // whole directory does not reach.
-type headNote struct{ path, board string }
+type headNote struct {
+	path, board string
+	written     Head // by this process
+}
 
 // UseHeadNote compares the log with the note at path, which is about the named
-// board, and from now on writes the head that is durable there when the log is
-// rotated and when the journal is closed. A missing or unreadable note is no
-// error. The directory of path must exist.
-func (j *Journal) UseHeadNote(path, board string) error {
-	noted, err := j.readNote(path, board)
+// board, and from now on writes the head that this process knows durable there:
+// when the log is rotated, when the journal is closed, and by NoteHead. Where
+// there is no note at path, the first of the others that is there is held
+// against the log. A missing or unreadable note is no error. The directory of
+// path must exist.
+func (j *Journal) UseHeadNote(path, board string, others ...string) error {
+	noted, source, err := j.firstNote(board, append([]string{path}, others...))
 	if err != nil {
 		return err
 	}
@@ -176,31 +168,57 @@ func (j *Journal) UseHeadNote(path, board string) error {
 	if _, err := j.refresh(); err != nil {
 		return err
 	}
-	if err := j.confirm(j.live, noted, path); err != nil {
+	if err := j.confirm(j.live, noted, source); err != nil {
 		return err
+	}
+	if source != path && j.synced.Seq == 0 {
+		j.synced = noted // it was held against the log: the new note begins with it
 	}
 	j.note = &headNote{path: path, board: board}
 	return nil
 }
 
+// firstNote reads the first of some notes that says something.
+func (j *Journal) firstNote(board string, paths []string) (noted Head, source string, err error) {
+	for _, path := range paths {
+		if noted, err = j.readNote(path, board); err != nil || noted.Seq > 0 {
+			return noted, path, err
+		}
+	}
+	return Head{}, paths[0], nil
+}
+
+// NoteHead writes the note that UseHeadNote named now, and not only in the end:
+// a process that lives long says in between how far the log is.
+func (j *Journal) NoteHead() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	return j.writeNote()
+}
+
 func (j *Journal) readNote(path, board string) (Head, error) {
-	file, err := j.fsys.OpenFile(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Head{}, nil
-	}
-	if err != nil {
-		return Head{}, storageError("read the head note", path, err)
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, noteMaxBytes))
-	if err != nil {
-		return Head{}, storageError("read the head note", path, err)
-	}
-	noted, head, ok := decodeNote(content)
+	noted, head, ok := j.decodeNoteFile(path)
 	if ok && noted != board {
 		return Head{}, &OtherBoardError{Path: path, Noted: noted, Board: board}
 	}
 	return head, nil
+}
+
+// decodeNoteFile reads a note; one that is missing, unreadable or damaged says nothing.
+func (j *Journal) decodeNoteFile(path string) (board string, head Head, ok bool) {
+	file, err := j.fsys.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return "", Head{}, false
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, noteMaxBytes))
+	if err != nil {
+		return "", Head{}, false
+	}
+	return decodeNote(content)
 }
 
 // writeNote writes the note unless it knows more already. mu must be held. Two
@@ -210,28 +228,39 @@ func (j *Journal) writeNote() error {
 	if j.note == nil {
 		return nil
 	}
-	head := j.readHead()
+	if j.synced == j.note.written {
+		return nil
+	}
 	noted, err := j.readNote(j.note.path, j.note.board)
 	if err != nil {
 		return err
 	}
-	if head.Seq <= noted.Seq {
+	if j.synced.Seq <= noted.Seq {
 		return nil
 	}
-	temp := j.note.path + ".tmp"
+	if err := j.putNote(j.note.path, j.note.board, j.synced); err != nil {
+		return err
+	}
+	j.note.written = j.synced
+	return nil
+}
+
+// putNote replaces a note.
+func (j *Journal) putNote(path, board string, head Head) error {
+	temp := path + ".tmp"
 	file, err := j.fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, filePerm)
 	if err != nil {
 		return storageError("write the head note", temp, err)
 	}
-	_, err = file.Write(encodeNote(j.note.board, head))
+	_, err = file.Write(encodeNote(board, head))
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
 	if err == nil {
-		err = j.fsys.Rename(temp, j.note.path)
+		err = j.fsys.Rename(temp, path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // another process has put the file in its place meanwhile, as its own
 	}
-	return storageError("write the head note", j.note.path, err)
+	return storageError("write the head note", path, err)
 }

@@ -103,6 +103,7 @@ type Journal struct {
 	recent  starts
 	scratch []byte // to catch up with
 	durable uint64 // everything up to here is known durable
+	synced  Head   // the last record that this process made durable itself
 	poison  string // why this process refuses to append to live
 	marks   File   // run/head, open for writing; nil until first needed
 	note    *headNote

@@ -18,7 +18,8 @@ var (
 	_ Notifier = OSFS{}
 )
 
-// OpenFile is os.OpenFile; children do not inherit the file.
+// OpenFile is os.OpenFile; children do not inherit the file. What is no ordinary
+// file is refused: a fifo in its place would be waited for.
 func (OSFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return openOSFile(name, flag, perm)
 }

@@ -5,10 +5,12 @@ package journal
 import (
 	"io/fs"
 	"os"
+
+	"orch/blackboard/plainfile"
 )
 
 func openOSFile(name string, flag int, perm fs.FileMode) (File, error) {
-	file, err := os.OpenFile(name, flag, perm)
+	file, err := plainfile.Open(name, flag, perm)
 	if err != nil {
 		return nil, err // not a nil *os.File in a File
 	}

@@ -3,6 +3,8 @@ package journal
 import (
 	"io/fs"
 	"os"
+
+	"orch/blackboard/plainfile"
 )
 
 // osFile truncates by name: a handle opened for appending may not.
@@ -11,7 +13,7 @@ type osFile struct{ *os.File }
 func (f osFile) Truncate(size int64) error { return os.Truncate(f.Name(), size) }
 
 func openOSFile(name string, flag int, perm fs.FileMode) (File, error) {
-	file, err := os.OpenFile(name, flag, perm)
+	file, err := plainfile.Open(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"orch/blackboard/plainfile"
 )
 
 // fileLock is an advisory lock by flock(2). It keeps its descriptor open between
@@ -32,7 +34,7 @@ func (l *fileLock) TryLock() (bool, error) { return l.take(unix.LOCK_EX | unix.L
 func (l *fileLock) take(how int) (bool, error) {
 	for {
 		if l.file == nil {
-			file, err := os.OpenFile(l.name, os.O_RDONLY|os.O_CREATE, filePerm)
+			file, err := plainfile.Open(l.name, os.O_RDONLY|os.O_CREATE, filePerm)
 			if err != nil {
 				return false, err
 			}

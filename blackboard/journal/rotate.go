@@ -94,7 +94,7 @@ func (j *Journal) rotate(ctx context.Context, d Draft) (Record, error) {
 	if err := j.writeHead(r.Head()); err != nil {
 		return Record{}, storageError("note the durable head", j.headPath, err)
 	}
-	j.durable, j.live.named = r.Seq, true
+	j.durable, j.synced, j.live.named = r.Seq, r.Head(), true
 	return r, j.writeNote()
 }
 

@@ -249,7 +249,11 @@ func (s *Scan) open() error {
 		_ = live.Close()
 		return err
 	}
+	begins, known := firstSeq(live)
 	for _, a := range list {
+		if known && a.first >= begins {
+			break // what a restore that was cut short left: the live file has it
+		}
 		if a.first <= s.first || (s.seeking && a.last < s.after.Seq) {
 			continue
 		}
@@ -286,12 +290,17 @@ func (s *Scan) use(file File, name string, closed bool) error {
 	}
 	s.file, s.info, s.name, s.closed, s.gone = file, info, name, closed, false
 	s.lines = newLineReader(file, at)
-	buf := make([]byte, 64)
-	n, _ := file.ReadAt(buf, 0) // what can not be read is found out by the reader
-	if first, ok := seqOf(buf[:n]); ok {
+	if first, ok := firstSeq(file); ok {
 		s.first = max(s.first, first)
 	}
 	return nil
+}
+
+// firstSeq reads what the first line of a file claims to be.
+func firstSeq(file File) (uint64, bool) {
+	buf := make([]byte, 64)
+	n, _ := file.ReadAt(buf, 0) // what can not be read is found out by the reader
+	return seqOf(buf[:n])
 }
 
 // lineEndAfter finds the first line that begins behind start.

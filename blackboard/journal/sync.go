@@ -71,6 +71,9 @@ func (j *Journal) flush(seq uint64) error {
 	}
 	seg.named = true
 	j.durable = max(j.durable, head.Seq)
+	if head.Seq > j.synced.Seq {
+		j.synced = head
+	}
 	return storageError("note the durable head", j.headPath, j.writeHead(head))
 }
 

@@ -17,10 +17,13 @@ type Report struct {
 // Verify reads every record after from, or all that are kept for the zero Head,
 // and checks each line's hash, that Seq has no gaps, and that each names the hash
 // of the one before. The first error ends it; it names file, line and offset. It
-// also compares with run/head.
-func (j *Journal) Verify(ctx context.Context, from Head) (Report, error) {
+// also compares with run/head, and with heads that are known from elsewhere.
+func (j *Journal) Verify(ctx context.Context, from Head, known ...Known) (Report, error) {
 	var report Report
-	noted := j.readHead()
+	if noted := j.readHead(); noted.Seq > 0 {
+		known = append(known, Known{Head: noted, Source: j.headPath})
+	}
+	heads := hold(known)
 	c := &cursor{j: j, from: from.Seq}
 	defer c.close()
 	for opened := c.opened; ; report.Messages++ {
@@ -47,13 +50,13 @@ func (j *Journal) Verify(ctx context.Context, from Head) (Report, error) {
 		if r.Seq == 1 && r.Prev != genesisPrev {
 			return report, c.corrupt(0, "the first message names one before it")
 		}
-		if r.Seq == noted.Seq && r.Hash != noted.Hash {
-			return report, &WentBackwardsError{Source: j.headPath, Noted: noted, Found: r.Head()}
+		if err := heads.against(r); err != nil {
+			return report, err
 		}
 		report.Head = r.Head()
 	}
-	if noted.Seq > c.last.Seq {
-		return report, &WentBackwardsError{Source: j.headPath, Noted: noted, Found: c.last}
+	if err := heads.behind(c.last); err != nil {
+		return report, err
 	}
 	if from.Seq > c.last.Seq {
 		return report, &WentBackwardsError{Source: "the caller", Noted: from, Found: c.last}
@@ -62,4 +65,18 @@ func (j *Journal) Verify(ctx context.Context, from Head) (Report, error) {
 		report.Unfinished = fmt.Sprintf("after message %d: %v", report.Head.Seq, c.unfinished)
 	}
 	return report, nil
+}
+
+// Unfinished says what follows the last whole message of the log in dir: a line on
+// its way, or bytes that are none. Empty: nothing does, or there is no log.
+func Unfinished(dir string, opts Options) string {
+	j := newJournal(dir, opts)
+	defer j.Close()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	bad, err := j.refresh()
+	if err != nil || bad == nil {
+		return "" // what is damage is said by who reads it all
+	}
+	return fmt.Sprintf("after message %d: %s", j.head.Seq, bad.why)
 }

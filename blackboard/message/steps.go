@@ -175,12 +175,15 @@ type BoundaryViolation struct {
 	Why     string  `json:"why"`
 }
 
-// JournalRepaired says what recovery moved out of the log, and where.
+// JournalRepaired says what recovery, or a person's restore, moved out of the log, and where.
 type JournalRepaired struct {
-	FromSeq uint64 `json:"from_seq"` // first seq that was torn off
-	Bytes   int64  `json:"bytes"`
-	Kept    string `json:"kept"` // file under archive/
-	Why     string `json:"why"`
+	FromSeq uint64   `json:"from_seq"` // first seq that was torn off
+	Bytes   int64    `json:"bytes"`
+	Kept    string   `json:"kept"` // file or folder under archive/
+	Why     string   `json:"why"`
+	LostTo  uint64   `json:"lost_to,omitempty"` // last message that was there once and that a person gave up
+	From    string   `json:"from,omitempty"`    // the copy that a person restored from
+	Files   []string `json:"files,omitempty"`   // SHA-256 of files that messages name and a person gave up
 }
 
 // LogRotated opens a new segment and names the checkpoint that stands for the earlier ones.

@@ -59,7 +59,7 @@ func (a *app) auditor(ctx context.Context) error {
 	defer release()
 	r := auditor.Resident{
 		BoardDir: filepath.Join(root, blackboard.DirName), AuditDir: auditDir(root), Params: a.auditSettings(ctx, root),
-		Journal: a.auditOptions(), Now: time.Now, Warn: a.warn,
+		Journal: a.auditOptions(), Now: time.Now, Warn: a.warn, Known: blackboard.Known(root, a.options(person())),
 	}
 	return r.Run(ctx)
 }
@@ -166,14 +166,22 @@ type surveyed struct {
 // survey reads the log as of now and brings audit.jsonl up to date. It needs no
 // resident, and does not disturb one.
 func (a *app) survey(ctx context.Context, root string, w auditor.Window) (s surveyed, err error) {
+	known := blackboard.Known(root, a.options(person()))
 	ledger, err := auditor.OpenLedger(ctx, auditDir(root), a.auditOptions())
 	if err != nil {
 		return s, err
 	}
 	defer ledger.Close()
-	s.Auditor, err = auditor.Survey(ctx, filepath.Join(root, blackboard.DirName), a.auditOptions(), a.auditSettings(ctx, root), w, time.Now(), ledger.Pins())
+	dir := filepath.Join(root, blackboard.DirName)
+	s.Auditor, err = auditor.Survey(ctx, dir, a.auditOptions(), a.auditSettings(ctx, root), w, time.Now(), append(known, ledger.Pins()...))
 	if err != nil {
 		return s, err
+	}
+	if what := journal.Unfinished(dir, a.auditOptions()); what != "" {
+		time.Sleep(settleEnd) // a writer may be at it
+		if what == journal.Unfinished(dir, a.auditOptions()) {
+			s.Auditor.Unfinished(what)
+		}
 	}
 	if _, err := ledger.Record(ctx, s.Findings(), s.Head()); err != nil {
 		return s, err

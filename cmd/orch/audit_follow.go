@@ -22,7 +22,7 @@ func (a *app) followAudit(ctx context.Context, p auditPicker) error {
 	var failed error
 	r := auditor.Resident{
 		BoardDir: filepath.Join(root, blackboard.DirName), AuditDir: auditDir(root), Params: a.auditSettings(ctx, root),
-		Journal: a.auditOptions(), Now: time.Now, Anew: true,
+		Journal: a.auditOptions(), Now: time.Now, Anew: true, Known: blackboard.Known(root, a.options(person())),
 		Warn: func(err error) {
 			if warned != err.Error() { // what is tried again each second is said once
 				warned = err.Error()

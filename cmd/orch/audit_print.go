@@ -15,6 +15,9 @@ func (a *app) printAudit(s surveyed, p auditPicker, picked []auditor.Finding) er
 	if p.format != formatText {
 		return writeForm(s.report(p, picked), p.format, a.out)
 	}
+	for _, line := range report.Lines(s.Figures()) {
+		fmt.Fprintln(a.out, line)
+	}
 	for _, f := range picked {
 		if err := a.printFinding(f); err != nil {
 			return err

@@ -120,6 +120,9 @@ func (d *display) interruptions(m message.Message) []string {
 		}
 		return []string{d.head("refused", fmt.Sprintf("%s (%s) may not say %s: %s", b.By, b.From, b.Refused, b.Why))}
 	case message.JournalRepaired:
+		if b.LostTo > 0 || b.From != "" {
+			return []string{d.head("restored", b.Why+"; what was there before is kept as "+b.Kept)}
+		}
 		return []string{d.head("repaired", fmt.Sprintf("%d bytes that were never acknowledged moved to %s", b.Bytes, b.Kept))}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,11 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	// A command that is tried in this process may start its own program, which is
+	// this one: it must not begin the tests anew, in each of which it would again.
+	if len(os.Args) > 1 && slices.ContainsFunc(commands, func(c command) bool { return c.name == os.Args[1] }) {
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	dir, err := os.MkdirTemp("", "orch-bin-")
 	if err != nil {
 		panic(err)

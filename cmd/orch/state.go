@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"orch/blackboard"
+	"orch/blackboard/journal"
+	"orch/blackboard/plainfile"
 	"orch/blackboard/view"
 )
 
@@ -151,7 +155,7 @@ func newReplay(a *app) *cobra.Command {
 					r.Took.Round(time.Millisecond), count(r.Records, "record"), count(r.Checkpoints, "checkpoint"), count(len(r.Differences), "difference"), viewOK)
 			}
 			if err == nil && (len(r.Differences) > 0 || viewOK == viewDiffers) {
-				return &exitError{code: exitInternal, cause: hinted{fmt.Errorf("the log and what was derived from it differ"), "delete .orch/cache and .orch/state.yaml; both come back from the log"}}
+				return &exitError{code: exitInternal, cause: hinted{errors.New("the log and what was made from it differ"), "run `orch board repair`: it makes them anew from the log"}}
 			}
 			return err
 		},
@@ -167,15 +171,23 @@ const (
 )
 
 func (a *app) viewAgrees(ctx context.Context, b *blackboard.Board) (string, error) {
-	raw, err := os.ReadFile(viewPath(b))
+	raw, err := plainfile.Read(viewPath(b))
 	if os.IsNotExist(err) {
 		return viewMissing, nil
+	}
+	var not *plainfile.NotFileError
+	if errors.As(err, &not) {
+		return viewDiffers, nil
 	}
 	if err != nil {
 		return "", err
 	}
+	head, err := headOf(ctx, b)
+	if err != nil {
+		return "", err
+	}
 	seq, ok := view.SeqOf(raw)
-	if !ok {
+	if !ok || seq > head {
 		return viewDiffers, nil
 	}
 	cfg, err := a.config(b.Root())
@@ -189,10 +201,6 @@ func (a *app) viewAgrees(ctx context.Context, b *blackboard.Board) (string, erro
 	if string(view.Render(st, view.Options{MaxTasks: cfg.View.MaxTasks})) != string(raw) {
 		return viewDiffers, nil
 	}
-	head, err := headOf(ctx, b)
-	if err != nil {
-		return "", err
-	}
 	if seq < head {
 		return viewLags, nil
 	}
@@ -204,8 +212,10 @@ func newVerify(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify", Short: "check the chain, the fold and everything the log refers to", Args: cobra.NoArgs,
 		Long: `Check that every message follows from the one before, that the fold takes each,
-and that the files the log names are as named. --head checks as well that the
-log still has a head that was noted elsewhere, as in an audit report.`,
+that the log has every head that this machine and the auditor noted, that nothing
+follows its last message, and that the files the log names are as named. --head
+checks as well that it has a head that was noted elsewhere, as in an audit report.
+Whatever is wrong is said with the command that leads out of it.`,
 		Example: "  orch board verify\n  orch board verify --head 120:3b489b6d…",
 		RunE: func(c *cobra.Command, _ []string) error {
 			noted, err := parseHead(pinned)
@@ -217,11 +227,11 @@ log still has a head that was noted elsewhere, as in an audit report.`,
 				return err
 			}
 			defer b.Close()
-			r, err := b.Verify(c.Context())
-			if err != nil {
-				return err
+			r, err := b.Verify(c.Context(), pinsOf(b.Root(), a.auditOptions(), noted)...)
+			if err == nil {
+				err = checkEnd(c.Context(), b, r)
 			}
-			if err := a.checkHead(noted); err != nil {
+			if err != nil {
 				return err
 			}
 			if a.asJSON {
@@ -231,7 +241,7 @@ log still has a head that was noted elsewhere, as in an audit report.`,
 					count(int(r.Messages), "message"), count(r.Blobs, "file"), len(r.Missing))
 			}
 			if err == nil && len(r.Missing) > 0 {
-				return &exitError{code: exitInternal, cause: hinted{r.Missing[0], "the log is whole; put the file back from a copy, or go on without it"}}
+				return &exitError{code: exitInternal, cause: hinted{r.Missing[0], "the log is whole; run `orch board restore --from COPY`, with COPY a backup of .orch"}}
 			}
 			return err
 		},
@@ -242,26 +252,39 @@ log still has a head that was noted elsewhere, as in an audit report.`,
 
 func newRepair(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "repair", Short: "check the log and make it writable again after a failed sync or a torn end", Args: cobra.NoArgs, Example: "  orch board repair",
-		RunE: func(c *cobra.Command, _ []string) error {
-			root, err := a.root()
-			if err != nil {
-				return err
-			}
-			b, err := blackboard.Open(root, a.options(person()))
-			if err != nil {
-				return err
-			}
-			defer b.Close()
-			r, err := b.Repair(c.Context())
-			if err != nil {
-				return err
-			}
-			text := fmt.Sprintf("the log is whole up to message %d and can be written", r.Head.Seq)
-			if r.Torn != nil {
-				text += fmt.Sprintf("; %d bytes that were never acknowledged are kept as %s", r.Torn.Bytes, r.Torn.Path)
-			}
-			return a.report(map[string]any{"version": 1, "repair": r}, "%s", text)
-		},
+		Use: "repair", Short: "make the log whole and writable again from what is here, and what was made from it", Args: cobra.NoArgs, Example: "  orch board repair",
+		Long: `Set aside what follows the last message, put messages that are all there in
+order, let writers in after a failed sync, and make the checkpoints and state.yaml
+anew. It never gives up a message: where one is gone it changes nothing and says
+how to restore it.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.repair(c.Context()) },
 	}
+}
+
+func (a *app) repair(ctx context.Context) error {
+	root, err := a.rootOrLost()
+	if err != nil {
+		return err
+	}
+	var r journal.RepairReport
+	b, err := blackboard.Open(root, a.options(person()))
+	if err == nil {
+		r, err = b.Repair(ctx)
+		err = errors.Join(err, b.Close())
+	}
+	if err != nil && journal.FaultOf(err) != journal.OtherFault {
+		return err // the disk's, not the log's
+	}
+	done, err := a.putTogether(ctx, root, blackboard.RestoreOptions{})
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("the log is whole up to message %d and can be written", done.Head.Seq)
+	if r.Torn != nil {
+		text += fmt.Sprintf("; %d bytes that were never acknowledged are kept as %s", r.Torn.Bytes, r.Torn.Path)
+	}
+	if changed(done) {
+		text = strings.Join(restoredLines(done), "\n")
+	}
+	return a.report(map[string]any{"version": 1, "repair": r, "restore": done}, "%s", text)
 }

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
+	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
@@ -27,35 +26,41 @@ func parseHead(text string) (journal.Head, error) {
 	return journal.Head{Seq: seq, Hash: hash}, nil
 }
 
-// checkHead reads the log, closed segments too, for a head that was noted
-// elsewhere. That the chain holds was checked before.
-func (a *app) checkHead(noted journal.Head) error {
-	if noted.Seq == 0 {
-		return nil
+// pinsOf are heads of the log that are remembered elsewhere than the board knows
+// of: by the auditor, and by a person who has one.
+func pinsOf(root string, o journal.Options, noted journal.Head) []journal.Known {
+	known := auditPins(root, o)
+	if noted.Seq > 0 {
+		known = append(known, journal.Known{Head: noted, Source: "--head"})
 	}
-	root, err := a.root()
-	if err != nil {
-		return err
-	}
-	scan := journal.OpenScan(filepath.Join(root, blackboard.DirName), a.auditOptions(), journal.Head{})
-	defer scan.Close()
-	for {
-		r, flaw, ok, err := scan.Next()
-		switch {
-		case err != nil:
-			return err
-		case ok && r.Seq == noted.Seq && r.Hash == noted.Hash:
-			return nil
-		case ok && r.Seq == noted.Seq:
-			return rewritten(fmt.Sprintf("message %d is another one: its hash is %s, %s was noted", r.Seq, r.Hash, noted.Hash))
-		case ok && r.Seq > noted.Seq:
-			return rewritten(fmt.Sprintf("message %d is not in the log any more, which begins with %d", noted.Seq, r.Seq))
-		case !ok && flaw == nil:
-			return rewritten(fmt.Sprintf("the log ends before message %d", noted.Seq))
-		}
-	}
+	return known
 }
 
-func rewritten(what string) error {
-	return hinted{errors.New(what), "the log was rewritten since the head was noted; put it back from a copy, and look at orch audit"}
+// unfinishedError: bytes behind the last message that are none.
+type unfinishedError struct{ what string }
+
+func (e *unfinishedError) Error() string {
+	return "the log does not end with its last message: " + e.what
+}
+
+// Hint says what a person can do.
+func (e *unfinishedError) Hint() string {
+	return "run `orch board repair`: nobody was told that they were written, and they are kept"
+}
+
+// settleEnd is how long a line that is being written is given to become whole.
+const settleEnd = 100 * time.Millisecond
+
+// checkEnd looks a second time whether the log ends in bytes that are no message:
+// a writer may have been at it.
+func checkEnd(ctx context.Context, b *blackboard.Board, first blackboard.VerifyReport) error {
+	if first.Log.Unfinished == "" {
+		return nil
+	}
+	time.Sleep(settleEnd)
+	again, err := b.Verify(ctx)
+	if err != nil || again.Log.Unfinished == "" || again.Log.Head != first.Log.Head {
+		return err
+	}
+	return &unfinishedError{again.Log.Unfinished}
 }

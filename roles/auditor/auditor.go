@@ -77,7 +77,7 @@ func (a *Auditor) ObserveRecord(r journal.Record) {
 // ObserveFlaw takes damage of the log in.
 func (a *Auditor) ObserveFlaw(f journal.Flaw) {
 	f0 := Finding{Kind: BrokenChain, Severity: Critical, Subject: fmt.Sprintf("after message %d", f.After),
-		Message: fmt.Sprintf("the log is damaged in %s: %s", f.Where(), f.Why)}
+		Message: fmt.Sprintf("the log is damaged in %s: %s; `orch board repair` tries to mend it", f.Where(), f.Why)}
 	if f.After == 0 {
 		a.find(f0)
 		return
@@ -85,15 +85,29 @@ func (a *Auditor) ObserveFlaw(f journal.Flaw) {
 	a.find(f0, evidence{f.After, a.s.LastTS}) // what comes behind may not be written yet
 }
 
-// Rewritten says that the log has another record where a head was noted.
-func (a *Auditor) Rewritten(noted, found journal.Head) {
+// Rewritten says that the log has another record where a head was noted, or none.
+func (a *Auditor) Rewritten(noted journal.Known, found journal.Head) {
 	what := fmt.Sprintf("message %d is not the one that was noted", noted.Seq)
 	ev := []evidence{{noted.Seq, a.s.LastTS}}
 	if found.Seq < noted.Seq {
 		what = fmt.Sprintf("the log ends before message %d, which was noted", noted.Seq)
 	}
-	a.find(Finding{Kind: LogRewritten, Severity: Critical, Subject: noted.Hash, Message: what}, ev...)
+	a.find(Finding{Kind: LogRewritten, Severity: Critical, Subject: noted.Hash, Message: what + leadsOut}, ev...)
 }
+
+// Gone says that there is no log that could be read, although there was one.
+func (a *Auditor) Gone(why error) {
+	a.find(Finding{Kind: LogRewritten, Severity: Critical, Subject: "log", Message: fmt.Sprintf("the log can not be read: %s", why) + leadsOut})
+}
+
+// Unfinished says that the log ends in bytes that are no message.
+func (a *Auditor) Unfinished(what string) {
+	a.find(Finding{Kind: BrokenChain, Severity: Warning, Subject: "behind the last message", Message: "the log does not end with its last message: " + what +
+		"; nobody was told that it was written; `orch board repair` sets it aside"}, evidence{a.s.Head.Seq, a.s.LastTS})
+}
+
+// leadsOut is the command for a log that is not the one it was.
+const leadsOut = "; `orch board restore --from COPY` puts a copy back"
 
 // evidence is a message that proves something, and when it was said.
 type evidence struct {
@@ -148,7 +162,7 @@ type snapshot struct {
 
 // snapshotFormat changes whenever the detections or the state do: an older
 // snapshot is then read as none, and the log from its beginning.
-const snapshotFormat = 2
+const snapshotFormat = 3
 
 // ErrOtherSnapshot: a snapshot was made by another version or with other
 // thresholds.

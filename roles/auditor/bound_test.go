@@ -61,7 +61,7 @@ func TestFindingsOfOneKindAreBounded(t *testing.T) {
 		a.ObserveRecord(r)
 	}
 	found := a.Findings()
-	if len(found) != usual.Listed+1 || a.Uncounted()[BoundaryViolation] != 9*usual.Listed {
+	if len(found) != usual.Listed+2 || found[usual.Refusals].Kind != RepeatedRefusals || a.Uncounted()[BoundaryViolation] != 9*usual.Listed {
 		t.Errorf("%d findings, not listed: %v", len(found), a.Uncounted())
 	}
 	if f := found[len(found)-1]; f.Kind != DuplicateTask || f.Seqs[1] != last {

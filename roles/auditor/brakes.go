@@ -10,6 +10,12 @@ import (
 // configuration.
 const settingsChanged = "settings-changed"
 
+// Why a goal waits, where the command that lets it go on depends on it.
+const (
+	byPermission = "a permission"
+	byQuestion   = "a question"
+)
+
 // hold sets a brake on a goal, or without one on the board. Only a pause or a
 // checkpoint can be forgotten; a question is somebody's turn.
 func (a *Auditor) hold(m message.Message, by, what string, brake bool) {
@@ -74,7 +80,7 @@ func (a *Auditor) checkpointReached(m message.Message, b message.CheckpointReach
 }
 
 func (a *Auditor) approvalRequest(m message.Message, b message.ApprovalRequest) {
-	a.hold(m, "a permission", b.Reason, false)
+	a.hold(m, byPermission, b.Reason, false)
 }
 
 func (a *Auditor) approvalGiven(m message.Message, _ message.ApprovalGiven) {
@@ -84,7 +90,7 @@ func (a *Auditor) approvalGiven(m message.Message, _ message.ApprovalGiven) {
 }
 
 func (a *Auditor) question(m message.Message, b message.ClarificationQuestion) {
-	a.hold(m, "a question", fmt.Sprintf("%d questions", len(b.Questions)), false)
+	a.hold(m, byQuestion, fmt.Sprintf("%d questions", len(b.Questions)), false)
 }
 
 func (a *Auditor) answer(m message.Message, _ message.ClarificationAnswer) { a.lift(m) }

@@ -3,6 +3,7 @@ package auditor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,6 +100,76 @@ func detections() map[string]detection {
 				for range usual.FloodMessages + 5 {
 					s.say(message.HumanNote{Message: "x"}, said{from: message.Human})
 				}
+			}},
+		"flood over the turn of a minute": {LogFlood,
+			func(s *script) []uint64 {
+				s.now = s.now.Truncate(time.Minute).Add(50 * time.Second)
+				var last uint64
+				for range usual.FloodMessages + 5 { // in 20 seconds, 10 on either side
+					last = s.say(message.HumanNote{Message: "x"}, said{from: message.Human})
+					s.wait(20*time.Second/time.Duration(usual.FloodMessages) - time.Second)
+				}
+				return []uint64{1, last - 4}
+			},
+			func(s *script) {
+				s.now = s.now.Truncate(time.Minute).Add(50 * time.Second)
+				for n := range 3 * usual.FloodMessages / 2 { // as many as that, in two bursts with a minute between
+					s.say(message.HumanNote{Message: "x"}, said{from: message.Human})
+					s.wait(-time.Second)
+					if n == usual.FloodMessages/2 {
+						s.wait(time.Minute)
+					}
+				}
+			}},
+		"given up": {GoalAbandoned,
+			func(s *script) []uint64 {
+				s.begin()
+				return []uint64{s.final(message.FinalResult{Directive: message.Abandon})}
+			},
+			func(s *script) { *s = *goodRun(s.t) }},
+		"calls refused again and again": {RepeatedRefusals,
+			func(s *script) []uint64 {
+				s.begin()
+				s.planned("t1")
+				var ev []uint64
+				for range usual.Refusals + 2 {
+					ev = append(ev, s.say(message.ToolCall{Call: "c", Tool: "shell", Denied: "it leaves the workspace"}, said{from: message.Executor, subject: "t1"}))
+				}
+				return ev[:usual.Refusals]
+			},
+			func(s *script) {
+				s.begin()
+				s.planned("t1")
+				for range usual.Refusals + 2 {
+					s.say(message.ToolCall{Call: "c", Tool: "shell"}, said{from: message.Executor, subject: "t1"})
+				}
+				for range usual.Refusals - 1 {
+					s.say(message.ToolCall{Call: "c", Tool: "shell", Denied: "it leaves the workspace"}, said{from: message.Executor, subject: "t1"})
+				}
+			}},
+		"plans refused again and again": {RepeatedRefusals,
+			func(s *script) []uint64 {
+				s.begin()
+				var ev []uint64
+				for range usual.Refusals {
+					ev = append(ev, s.say(message.PlanRejected{PlanID: "p"}, said{from: message.PlanValidator}))
+				}
+				return ev
+			},
+			func(s *script) {
+				s.begin()
+				for range usual.Refusals - 1 {
+					s.say(message.PlanRejected{PlanID: "p"}, said{from: message.PlanValidator})
+				}
+			}},
+		"messages given up": {LogRestored,
+			func(s *script) []uint64 {
+				s.begin()
+				return []uint64{s.say(message.JournalRepaired{FromSeq: 7, LostTo: 9, Kept: "archive/replaced-1", Why: "w"}, said{from: message.Board, agent: "human-1"})}
+			},
+			func(s *script) {
+				s.begin()
+				s.say(message.JournalRepaired{FromSeq: 7, Bytes: 12, Kept: "archive/torn-1", Why: "cut off"}, said{from: message.Board, agent: "executor-1"})
 			}},
 		"duplicate id": {DuplicateTask,
 			func(s *script) []uint64 {
@@ -512,6 +583,12 @@ func (s *script) reviews(windows int, yes func(int) bool) (seqs []uint64) {
 	return seqs
 }
 
+// but leaves out that a goal was given up, which many scripts end with, unless it
+// is what is tried.
+func but(list []Finding, kind Kind) []Finding {
+	return slices.DeleteFunc(list, func(f Finding) bool { return f.Kind == GoalAbandoned && kind != GoalAbandoned })
+}
+
 func TestEveryDetectionAndItsTwin(t *testing.T) {
 	covered := map[Kind]bool{BrokenChain: true, LogRewritten: true, AuditLogDamaged: true, UncomparedAnomalies: true} // tests of their own
 	for name, d := range detections() {
@@ -519,10 +596,10 @@ func TestEveryDetectionAndItsTwin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t)
 			ev := d.fault(s)
-			expect(t, s.audit(config.Default().Audit), d.kind, ev...)
+			expect(t, but(s.audit(config.Default().Audit), d.kind), d.kind, ev...)
 			twin := newScript(t)
 			d.twin(twin)
-			expectNone(t, twin.audit(config.Default().Audit))
+			expectNone(t, but(twin.audit(config.Default().Audit), d.kind))
 		})
 	}
 	for _, kind := range Kinds() {

@@ -14,10 +14,13 @@ type Figures struct {
 	FirstTS   time.Time            `json:"first_ts"`
 	LastTS    time.Time            `json:"last_ts"`
 	ByType    map[message.Type]int `json:"by_type"`
-	Loss      []Trajectory         `json:"loss"`     // in the order in which the goals were first measured
-	Steps     []StepSpan           `json:"steps"`    // in the order in which they ended
-	Spend     []Spend              `json:"spend"`    // by role, then model
-	Approval  []RateWindow         `json:"approval"` // by role and what, in time
+	Goals     []GoalStand          `json:"goals"`     // how they ended, in order; then those that are open
+	EndsGone  int                  `json:"ends_gone"` // earlier ends that were let go
+	Needs     []Need               `json:"needs"`     // what waits for a person
+	Loss      []Trajectory         `json:"loss"`      // in the order in which the goals were first measured
+	Steps     []StepSpan           `json:"steps"`     // in the order in which they ended
+	Spend     []Spend              `json:"spend"`     // by role, then model
+	Approval  []RateWindow         `json:"approval"`  // by role and what, in time
 	StepsGone int                  `json:"steps_gone"`
 	GoalsGone int                  `json:"goals_gone"`
 	// Windows of rates and rows of spend that were let go.
@@ -99,12 +102,13 @@ const (
 )
 
 func newFigures() Figures {
-	return Figures{ByType: map[message.Type]int{}, Loss: []Trajectory{}, Steps: []StepSpan{}, Spend: []Spend{}, Approval: []RateWindow{}}
+	return Figures{ByType: map[message.Type]int{}, Goals: []GoalStand{}, Needs: []Need{}, Loss: []Trajectory{}, Steps: []StepSpan{}, Spend: []Spend{}, Approval: []RateWindow{}}
 }
 
 // Figures are those of the window, up to now.
 func (a *Auditor) Figures() Figures {
 	f := a.s.Figures
+	f.Goals, f.Needs = a.stands(), a.needs()
 	f.Loss = slices.Clone(f.Loss)
 	f.Steps = slices.Clone(f.Steps)
 	f.Spend = slices.Clone(f.Spend)

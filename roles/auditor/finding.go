@@ -36,7 +36,10 @@ const (
 	StaleDraft        Kind = "stale_draft"
 	BrokenChain       Kind = "broken_chain"
 	LogRewritten      Kind = "log_rewritten"
+	LogRestored       Kind = "log_restored"
 	AuditLogDamaged   Kind = "audit_log_damaged"
+	GoalAbandoned     Kind = "goal_abandoned"
+	RepeatedRefusals  Kind = "repeated_refusals"
 
 	RetryCluster        Kind = "retry_cluster"
 	DebtAccumulation    Kind = "debt_accumulation"
@@ -51,7 +54,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{BoundaryViolation, MalformedMessage, SettingsChanged, LogFlood, DuplicateTask, FanInIncomplete, ExcessiveRetries,
 		NoImprovement, GGSThrashing, OverclaimedResult, PassNoEvidence, RubberStamping, RoleDrift, SpendDrift, LeaseLoss, Stall,
-		OrphanedRejection, ForgottenPause, StaleDraft, BrokenChain, LogRewritten, AuditLogDamaged, RetryCluster, DebtAccumulation,
+		OrphanedRejection, ForgottenPause, StaleDraft, BrokenChain, LogRewritten, LogRestored, AuditLogDamaged, GoalAbandoned, RepeatedRefusals, RetryCluster, DebtAccumulation,
 		AssumptionCascade, WorkaroundPattern, SpecGapCluster, ServiceOutage, UncomparedAnomalies}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"orch/blackboard/crash"
 	"orch/blackboard/journal"
+	"orch/blackboard/plainfile"
 	"orch/roles/run/config"
 )
 
@@ -14,13 +15,18 @@ import (
 type Reader struct {
 	Auditor *Auditor
 	scan    *journal.Scan
-	pins    map[uint64]string // heads that were noted elsewhere
+	pins    map[uint64][]journal.Known // heads that were noted elsewhere
+	told    bool                       // that the log is another one: once is enough
 }
 
 // NewReader reads on behind what the auditor has seen. The pins are heads that
 // the log is known to have had: one that it has no longer is a finding.
-func NewReader(a *Auditor, boardDir string, opts journal.Options, pins map[uint64]string) *Reader {
-	return &Reader{Auditor: a, scan: journal.OpenScan(boardDir, opts, a.Head()), pins: pins}
+func NewReader(a *Auditor, boardDir string, opts journal.Options, known []journal.Known) *Reader {
+	r := &Reader{Auditor: a, scan: journal.OpenScan(boardDir, opts, a.Head()), pins: map[uint64][]journal.Known{}}
+	for _, k := range known {
+		r.pins[k.Seq] = append(r.pins[k.Seq], k)
+	}
+	return r
 }
 
 // Close releases the log.
@@ -119,8 +125,11 @@ func (r *Reader) see(s *sighting) (records int) {
 		return 0
 	}
 	rec := s.record
-	if hash, noted := r.pins[rec.Seq]; noted && hash != rec.Hash {
-		r.Auditor.Rewritten(journal.Head{Seq: rec.Seq, Hash: hash}, rec.Head())
+	for _, k := range r.pins[rec.Seq] {
+		if k.Hash != rec.Hash && !r.told {
+			r.told = true
+			r.Auditor.Rewritten(k, rec.Head())
+		}
 	}
 	r.Auditor.ObserveRecord(rec)
 	return 1
@@ -130,7 +139,7 @@ func (r *Reader) see(s *sighting) (records int) {
 func (r *Reader) Lost() {
 	for _, seq := range sorted(r.pins) {
 		if head := r.Auditor.Head(); seq > head.Seq {
-			r.Auditor.Rewritten(journal.Head{Seq: seq, Hash: r.pins[seq]}, head)
+			r.Auditor.Rewritten(r.pins[seq][0], head)
 			return
 		}
 	}
@@ -149,16 +158,25 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Survey reads the whole log of a board once, as of now.
-func Survey(ctx context.Context, boardDir string, opts journal.Options, p config.Audit, w Window, now time.Time, pins map[uint64]string) (*Auditor, error) {
+func Survey(ctx context.Context, boardDir string, opts journal.Options, p config.Audit, w Window, now time.Time, known []journal.Known) (*Auditor, error) {
 	a := New(p, w)
-	r := NewReader(a, boardDir, opts, pins)
+	r := NewReader(a, boardDir, opts, known)
 	defer r.Close()
-	if _, err := r.CatchUp(ctx); err != nil {
+	if _, err := r.CatchUp(ctx); err != nil && unreadable(err, known) {
+		a.Gone(err)
+	} else if err != nil {
 		return nil, err
 	}
 	r.Lost()
 	a.Tick(now)
 	return a, nil
+}
+
+// unreadable tells whether a log can not be read because of what was done to it.
+func unreadable(err error, known []journal.Known) bool {
+	var back *journal.WentBackwardsError
+	var not *plainfile.NotFileError
+	return errors.As(err, &back) || errors.As(err, &not) || errors.Is(err, journal.ErrNoLog) && len(known) > 0
 }
 
 // moved tells whether the log is no longer the one an offset was noted in.

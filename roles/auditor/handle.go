@@ -53,7 +53,7 @@ var handlers = sync.OnceValue(func() map[message.Type]handler {
 		"BudgetReached": on((*Auditor).budgetReached), "CircuitBreaker": on((*Auditor).circuitBreaker),
 		"ApprovalRequest": on((*Auditor).approvalRequest), "ApprovalGiven": on((*Auditor).approvalGiven),
 		"ClarificationQuestion": on((*Auditor).question), "ClarificationAnswer": on((*Auditor).answer),
-		"Anomaly": on((*Auditor).anomaly),
+		"Anomaly": on((*Auditor).anomaly), "ToolCall": deniedCall, "JournalRepaired": on((*Auditor).repaired),
 	}
 })
 
@@ -140,32 +140,6 @@ func byHand(m message.Message, t message.Type) bool {
 	return slices.Contains(e.Changes, message.Tasks) && len(e.Through(message.DoorPerson)) > 0 && (m.Door == message.DoorPerson || m.Door == "")
 }
 
-// talk is what one agent said in the minute at hand.
-type talk struct {
-	First evidence `json:"first"`
-	N     int      `json:"n"`
-}
-
-// flood counts messages per agent and minute of the log's time.
-func (a *Auditor) flood(m message.Message) {
-	if minute := m.TS.Unix() / 60; minute != a.s.Minute {
-		a.s.Minute = minute
-		clear(a.s.Talk)
-	}
-	t := a.s.Talk[m.Agent]
-	if t == nil {
-		if len(a.s.Talk) >= maxTalkers {
-			return
-		}
-		t = &talk{First: at(m)}
-		a.s.Talk[m.Agent] = t
-	}
-	if t.N++; t.N == a.p.FloodMessages+1 {
-		a.find(Finding{Kind: LogFlood, Severity: Warning, Subject: string(m.Agent), Role: m.From, Agent: m.Agent,
-			Message: fmt.Sprintf("%s said more than %d messages within a minute", m.Agent, a.p.FloodMessages)}, t.First, at(m))
-	}
-}
-
 // goalOf is the remembered goal of a message. A goal that began before the log
 // does, or was let go of, is taken up where it is.
 func (a *Auditor) goalOf(m message.Message) *goal {
@@ -190,15 +164,16 @@ func (a *Auditor) working(m message.Message, t message.Type) (*goal, bool) {
 	return a.goalOf(m), true
 }
 
-func (a *Auditor) userInput(m message.Message, _ message.UserInput) {
+func (a *Auditor) userInput(m message.Message, b message.UserInput) {
 	if _, over := a.s.Ended.has(string(m.Goal)); !over {
-		a.goalOf(m)
+		a.goalOf(m).Text = short(b.Text)
 	}
 }
 
 func (a *Auditor) boundaryViolation(m message.Message, b message.BoundaryViolation) {
 	a.find(Finding{Kind: BoundaryViolation, Severity: Warning, Goal: m.Goal, Subject: b.Subject, Role: b.From, Agent: b.By,
 		Message: fmt.Sprintf("refused: %s tried to say %s: %s", b.By, b.Refused, b.Why)}, at(m))
+	a.refused(m, b.From, string(b.By), b.Why)
 }
 
 // short cuts text that comes from the log to a line.

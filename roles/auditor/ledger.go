@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"orch/blackboard/journal"
+	"orch/blackboard/plainfile"
 )
 
 // LedgerName is the auditor's own log in .orch/audit, with a chain of its own.
@@ -23,6 +24,7 @@ const (
 	ledgerFormat  = 1
 	openedType    = "AuditLog"
 	findingType   = "Finding"
+	acceptedType  = "LogAccepted"
 	archiveDir    = "archive"
 	damagedPrefix = "damaged-"
 	rebuildLock   = "rebuild.lock"
@@ -32,6 +34,9 @@ const (
 type Entry struct {
 	Finding Finding      `json:"finding"`
 	Log     journal.Head `json:"log"` // where the board's log was when it was found
+
+	// Accepted: no finding, but a person's choice of the log.
+	Accepted bool `json:"accepted,omitempty"`
 }
 
 // Ledger is audit.jsonl. Several processes may add to it: a finding is there once.
@@ -74,7 +79,8 @@ func spoiled(err error) bool {
 	var corrupt *journal.CorruptError
 	var back *journal.WentBackwardsError
 	var entry *entryError
-	return errors.As(err, &corrupt) || errors.As(err, &back) || errors.As(err, &entry) || errors.Is(err, journal.ErrPoisoned)
+	var not *plainfile.NotFileError
+	return errors.As(err, &not) || errors.As(err, &corrupt) || errors.As(err, &back) || errors.As(err, &entry) || errors.Is(err, journal.ErrPoisoned)
 }
 
 // entryError is a record of the ledger that the auditor did not write.
@@ -123,12 +129,16 @@ func (l *Ledger) take(r journal.Record) error {
 	if r.Seq == 1 {
 		l.origin = r.Hash
 	}
-	if r.Type != findingType {
+	if r.Type != findingType && r.Type != acceptedType {
 		return nil
 	}
 	var e Entry
 	if err := json.Unmarshal(r.Payload, &e); err != nil {
 		return &entryError{r.Seq, err.Error()}
+	}
+	if r.Type == acceptedType {
+		l.entries = append(l.entries, e)
+		return nil
 	}
 	if e.Finding.ID != r.ID {
 		return &entryError{r.Seq, "the finding has another id than its record"}
@@ -148,14 +158,50 @@ func (l *Ledger) Entries() []Entry { return slices.Clone(l.entries) }
 func (l *Ledger) Damage() []Finding { return slices.Clone(l.damage) }
 
 // Pins are the heads of the board's log that the ledger noted.
-func (l *Ledger) Pins() map[uint64]string {
-	pins := map[uint64]string{}
-	for _, e := range l.entries {
-		if e.Log.Hash != "" {
-			pins[e.Log.Seq] = e.Log.Hash
+func (l *Ledger) Pins() []journal.Known { return pinsOf(l.entries, l.path()) }
+
+// ReadPins reads the heads of the board's log that the ledger in a directory noted.
+func ReadPins(dir string, opts journal.Options) ([]journal.Known, error) {
+	entries, err := ReadLedger(dir, opts)
+	return pinsOf(entries, filepath.Join(dir, LedgerName)), err
+}
+
+// pinsOf are the heads of the board's log that are noted in a ledger. Those from
+// before a person chose which log is the right one count no more.
+func pinsOf(entries []Entry, source string) (pins []journal.Known) {
+	for _, e := range entries {
+		pin := journal.Known{Head: e.Log, Source: source}
+		if e.Accepted {
+			pins = nil
+		}
+		if e.Log.Hash != "" && !slices.Contains(pins, pin) {
+			pins = append(pins, pin)
 		}
 	}
 	return pins
+}
+
+// Accept notes in the ledger of a directory that a person chose which log is the
+// right one, and what its head is. Where there is no ledger it makes none.
+func Accept(ctx context.Context, dir string, opts journal.Options, head journal.Head) error {
+	offset := filepath.Join(dir, "run", offsetFile)
+	if err := os.Remove(offset); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget how far the auditor was: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, LedgerName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l, err := OpenLedger(ctx, dir, opts)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	payload, err := json.Marshal(Entry{Log: head, Accepted: true})
+	if err != nil {
+		return err
+	}
+	_, err = l.log.Append(ctx, journal.Draft{Type: acceptedType, From: "auditor", Payload: payload}, nil)
+	return err
 }
 
 // errKnown: the finding is in the ledger.
@@ -268,13 +314,17 @@ func (l *Ledger) rebuild(ctx context.Context) error {
 // setAside keeps what there is under a name made of its content, and forgets
 // what the journal remembers of it.
 func (l *Ledger) setAside() error {
-	text, err := os.ReadFile(l.path())
+	text, err := plainfile.Read(l.path())
+	var not *plainfile.NotFileError
+	if errors.As(err, &not) {
+		text, err = []byte(not.Error()), nil // its name is all there is to keep
+	}
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !gone {
 		return err
 	}
 	if gone {
-		note, err := os.ReadFile(filepath.Join(l.dir, "run", "head"))
+		note, err := plainfile.Read(filepath.Join(l.dir, "run", "head"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -24,6 +24,8 @@ type Resident struct {
 	Warn     func(error) // what went wrong without ending it
 	Caught   func()      // called, if there is one, when all there is now was read and recorded
 
+	Known []journal.Known // heads that the log is known to have had, beside those in audit.jsonl
+
 	// Anew begins at the start of the log and notes no offset: for who looks beside
 	// the one that orch run keeps up.
 	Anew bool
@@ -80,9 +82,9 @@ func (r *Resident) Run(ctx context.Context) error {
 // follow reads on from the offset until something goes wrong.
 func (r *Resident) follow(ctx context.Context, ledger *Ledger, hints <-chan struct{}) error {
 	a := r.load()
-	pins := ledger.Pins()
+	pins := append(ledger.Pins(), r.Known...)
 	if r.lost.Seq > 0 {
-		pins[r.lost.Seq] = r.lost.Hash
+		pins = append(pins, journal.Known{Head: r.lost, Source: r.offset()})
 	}
 	reader := NewReader(a, r.BoardDir, r.Journal, pins)
 	defer reader.Close()

@@ -156,6 +156,7 @@ func (a *Auditor) finalResult(m message.Message, b message.FinalResult) {
 		a.find(Finding{Kind: OverclaimedResult, Severity: Critical, Goal: m.Goal, Subject: string(m.Goal), Role: m.From, Agent: m.Agent,
 			Message: fmt.Sprintf("the result of %s says %s, but %s", m.Goal, b.Directive, why)}, ev...)
 	}
+	a.ended(m, g, b)
 	for _, id := range sorted(g.Tasks) {
 		a.waited(m.Goal, id, g.Tasks[id], m.TS)
 	}

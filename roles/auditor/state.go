@@ -28,9 +28,9 @@ type state struct {
 	Rates    map[string]*series        `json:"rates"`
 	Spending map[string]*spending      `json:"spending"`
 	Clusters map[Kind][]cluster        `json:"clusters"`
-	Minute   int64                     `json:"minute"`          // of the log's time
 	Doors    bool                      `json:"doors,omitempty"` // a record with a door was seen: all later ones have one
-	Talk     map[message.AgentID]*talk `json:"talk"`            // messages of this minute
+	Talk     map[message.AgentID]*talk `json:"talk"`            // messages of the last minute
+	Refused  map[string][]evidence     `json:"refused"`         // of no goal, by role and subject
 
 	Found   []Finding    `json:"found"`
 	Told    told         `json:"told"`
@@ -41,7 +41,7 @@ type state struct {
 func newState() state {
 	return state{
 		Goals: map[message.GoalID]*goal{}, Supervisors: map[message.AgentID]uint64{}, Live: map[string]span{}, Crashes: map[string][]evidence{},
-		Rates: map[string]*series{}, Spending: map[string]*spending{}, Clusters: map[Kind][]cluster{}, Talk: map[message.AgentID]*talk{},
+		Rates: map[string]*series{}, Spending: map[string]*spending{}, Clusters: map[Kind][]cluster{}, Talk: map[message.AgentID]*talk{}, Refused: map[string][]evidence{},
 		Told: told{}, More: map[Kind]int{}, Figures: newFigures(),
 		Ended: newRing(4096), Seen: newRing(16384),
 	}
@@ -64,6 +64,7 @@ const (
 
 // goal is what is remembered of one that has not ended.
 type goal struct {
+	Text   string    `json:"text"` // what was asked for
 	First  evidence  `json:"first"`
 	Last   evidence  `json:"last"`  // the latest message of it
 	Quiet  uint64    `json:"quiet"` // the message before the silence that was reported
@@ -83,10 +84,12 @@ type goal struct {
 	BreakD  float64    `json:"break_d"`
 	Running int        `json:"running"` // live steps
 	Noticed int        `json:"noticed"` // anomalies compared
+
+	Refused map[string][]evidence `json:"refused"` // by role and subject
 }
 
 func newGoal(e evidence) *goal {
-	return &goal{First: e, Last: e, Told: told{}, Tasks: map[message.TaskID]*task{}, Approved: map[message.TaskID]evidence{}}
+	return &goal{First: e, Last: e, Told: told{}, Tasks: map[message.TaskID]*task{}, Approved: map[message.TaskID]evidence{}, Refused: map[string][]evidence{}}
 }
 
 // mark is a brake or a suspension, and the message that set it.
@@ -107,6 +110,7 @@ const (
 	held     = "held"
 	reviewed = "review"
 	rejected = "rejected"
+	blocked  = "blocked" // until a person unblocks it
 	settled  = "settled"
 )
 

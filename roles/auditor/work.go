@@ -100,6 +100,11 @@ func (a *Auditor) planRejected(m message.Message, b message.PlanRejected) {
 	if g == nil {
 		return
 	}
+	why := "its plan broke the rules"
+	if len(b.Violations) > 0 {
+		why = b.Violations[0].Rule + ": " + b.Violations[0].Because
+	}
+	a.refused(m, message.Planner, string(m.Goal), why)
 	for _, id := range sorted(g.Tasks) {
 		if t := g.Tasks[id]; t.Status == drafted && t.Plan == b.PlanID {
 			a.settle(m, id)
@@ -194,7 +199,7 @@ func (a *Auditor) handoff(m message.Message, b message.Handoff) {
 func (a *Auditor) blocked(m message.Message, b message.Blocked) {
 	if _, t := a.taskOf(m, b.Task); t != nil {
 		a.waited(m.Goal, b.Task, t, m.TS)
-		t.move(settled, at(m)) // until a person unblocks it
+		t.move(blocked, at(m))
 	}
 }
 

@@ -22,12 +22,12 @@ var may = []struct {
 	imports []string
 }{
 	{"blackboard/lazyregexp", nil},
-	{"blackboard/crash", nil},
-	{"blackboard/journal", []string{"blackboard/journal", "blackboard/lazyregexp", "blackboard/crash"}},
+	{"blackboard/plainfile", nil},
+	{"blackboard/journal", []string{"blackboard/journal", "blackboard/lazyregexp", "blackboard/plainfile"}},
 	{"blackboard/message", []string{"blackboard/lazyregexp"}},
 	{"blackboard", []string{"blackboard"}},
 	{"prompts", nil},
-	{"roles/run/config", []string{"blackboard/message"}}, // every number a person can change: read in all rooms
+	{"roles/run/config", []string{"blackboard/message", "blackboard/plainfile"}}, // every number a person can change: read in all rooms
 	{"roles/act", []string{"blackboard", "roles/act"}},
 	{"roles/think", []string{"blackboard/message", "blackboard/lazyregexp", "blackboard/crash", "roles/think", "roles/act", "roles/run/config", "prompts"}},
 	{"roles/loop", []string{"blackboard", "roles/loop", "roles/think", "roles/act", "roles/run/config"}},

@@ -25,6 +25,10 @@ type page struct {
 	Query           string
 	Messages, Steps int
 	Cost            string
+	Goals           []standRow
+	GoalsLeft       int
+	Needs           []needRow
+	NeedsLeft       int
 	Severities      []tally
 	Findings        []row
 	FindingsLeft    int
@@ -72,6 +76,9 @@ func (r Report) page() page {
 		Messages: r.Figures.Messages, Steps: r.steps(), Cost: dollars(r.cost()),
 		Gantt: newGantt(r.Figures.Steps, r.Figures.StepsGone),
 	}
+	p.Goals, p.GoalsLeft = standRows(r.Figures.Goals)
+	p.GoalsLeft += r.Figures.EndsGone
+	p.Needs, p.NeedsLeft = needRows(r.Figures.Needs)
 	for i, f := range r.worstFirst() {
 		if last := len(p.Severities) - 1; last < 0 || p.Severities[last].Name != string(f.Severity) {
 			p.Severities = append(p.Severities, tally{Name: string(f.Severity)})

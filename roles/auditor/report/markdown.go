@@ -13,6 +13,7 @@ import (
 func (r Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	r.mdHead(&b)
+	r.mdStands(&b)
 	r.mdFindings(&b)
 	r.mdLoss(&b)
 	r.mdSteps(&b)

@@ -25,6 +25,12 @@ func sample(s string) Report {
 	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
 	fig := auditor.Figures{
 		Messages: 120, FirstTS: at(0), LastTS: at(90), ByType: map[message.Type]int{message.Type(s): 3},
+		Goals: []auditor.GoalStand{
+			{Goal: message.GoalID(s), Text: s, Result: message.Abandon, Rounds: 4, Unmet: 2, Seq: 90, Why: s, Next: []string{s}},
+			{Goal: "other", Text: "make it so", Result: message.Accept, Rounds: 1, Seq: 95, Next: []string{}},
+			{Goal: "third", Next: []string{}},
+		},
+		Needs: []auditor.Need{{Goal: message.GoalID(s), What: s, Command: "orch task unblock " + s, Seq: 91}, {What: "the pause: lunch", Command: "orch resume", Seq: 92}},
 		Loss: []auditor.Trajectory{{Goal: message.GoalID(s), Points: []auditor.LossPoint{
 			{Round: 1, Seq: 20, TS: at(10), Loss: message.Loss{D: 0.75, P: 0.2, Omega: 0.1, L: 0.5}, Directive: message.Init},
 			{Round: 2, Seq: 40, TS: at(40), Loss: message.Loss{D: 0.5, P: 0.3, Omega: 0.2, L: 0.4}, GradL: -0.1, Directive: message.Directive(s)},
@@ -72,6 +78,27 @@ func TestEveryFormStatesTheHeadAndIsTheSameTwice(t *testing.T) {
 	var back Report
 	if err := json.Unmarshal([]byte(js), &back); err != nil || back.Log.Seq != 120 || len(back.Figures.Loss[0].Points) != 3 {
 		t.Errorf("JSON read back: %v, %+v", err, back.Log)
+	}
+}
+
+// TestReportsLeadWithHowGoalsEnded: who opens a report sees first what came of
+// the goals and what waits for them, then what was found.
+func TestReportsLeadWithHowGoalsEnded(t *testing.T) {
+	md, html, js := forms(t, sample("fix_it"))
+	for form, text := range map[string]string{"md": md, "html": html, "text": strings.Join(Lines(sample("fix_it").Figures), "\n") + "\n00112233aabbccdd"} {
+		at := -1
+		for _, want := range []string{"given up, 2 criteria unmet", "accepted", "third", "orch task unblock fix_it", "orch resume", "00112233aabbccdd"} {
+			next := strings.Index(text, want)
+			if next <= at {
+				t.Errorf("%s: %q stands at %d, what comes before it at %d", form, want, next, at)
+			}
+			at = next
+		}
+	}
+	for _, want := range []string{`"result": "abandon"`, `"command": "orch resume"`} {
+		if !strings.Contains(js, want) {
+			t.Errorf("json lacks %s", want)
+		}
 	}
 }
 

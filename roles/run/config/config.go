@@ -51,6 +51,7 @@ type Audit struct {
 	Attempts         int     `yaml:"attempts"`           // of one task that are too many
 	Crashes          int     `yaml:"crashes"`            // of one activation that are too many
 	Rounds           int     `yaml:"rounds"`             // in a row in which D does not fall below its best
+	Refusals         int     `yaml:"refusals"`           // of one role on one subject that are too many
 	Thrash           int     `yaml:"thrash"`             // break_symmetry in a row with D not falling
 	Window           int     `yaml:"window"`             // judgements or steps that are compared with those before
 	Drift            float64 `yaml:"drift"`              // change of a rate between windows
@@ -200,7 +201,7 @@ func Default() Config {
 		View:    View{MaxTasks: 500},
 		Journal: Journal{RotateBytes: 64 << 20},
 		Confine: "auto",
-		Audit: Audit{Attempts: 4, Crashes: 3, Rounds: 8, Thrash: 2, Window: 20, Drift: 0.3, SpendFactor: 3,
+		Audit: Audit{Attempts: 4, Crashes: 3, Rounds: 3, Refusals: 3, Thrash: 2, Window: 20, Drift: 0.3, SpendFactor: 3,
 			StallMS: 30 * 60_000, RejectionMS: 60 * 60_000, DraftMS: 60 * 60_000, PauseMS: 24 * 60 * 60_000,
 			FloodMessages: 6_000, Listed: 50, Similarity: 0.7, RetryCluster: 3, DebtAccumulation: 3,
 			AssumptionFails: 2, Workarounds: 2, SpecGaps: 2, Outages: 2},

@@ -100,6 +100,7 @@ func Keys() []Key {
 		{Path: "audit.attempts", Unit: "attempts", Min: 2, Max: 1000, Doc: "attempts of one task that the auditor calls too many"},
 		{Path: "audit.crashes", Unit: "crashes", Min: 2, Max: 1000, Doc: "crashes of one activation that are too many"},
 		{Path: "audit.rounds", Unit: "rounds", Min: 2, Max: 1000, Doc: "rounds in a row in which D does not fall below its best"},
+		{Path: "audit.refusals", Unit: "refusals", Min: 2, Max: 1000, Doc: "of one role on one subject: appends, calls, plans"},
 		{Path: "audit.thrash", Unit: "directives", Min: 2, Max: 100, Doc: "break_symmetry in a row with D not falling"},
 		{Path: "audit.window", Unit: "samples", Min: 5, Max: 1000, Doc: "judgements or steps that are compared with those before"},
 		{Path: "audit.drift", Min: 0.05, Max: 0.9, Doc: "change of a rate between windows that is drift"},

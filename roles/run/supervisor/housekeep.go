@@ -16,7 +16,10 @@ import (
 func (s *Supervisor) housekeep(ctx context.Context) error {
 	said, err := s.Starter.Housekeep(ctx, s.Spawner)
 	s.escalate(ctx, said)
-	return err
+	if err != nil {
+		return err
+	}
+	return s.Board.NoteHead()
 }
 
 // Housekeep does one pass and returns what it said. Processes of lost steps are

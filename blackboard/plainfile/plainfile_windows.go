@@ -1,0 +1,3 @@
+package plainfile
+
+const nonblock = 0
