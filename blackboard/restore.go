@@ -72,7 +72,7 @@ func Restore(ctx context.Context, root string, o Options, r RestoreOptions) (Res
 			return out, err
 		}
 	}
-	return out, b.complete(ctx, c, r, known, &out)
+	return out, b.complete(ctx, c, r, &out)
 }
 
 // fits folds records and says how many the board takes. It refuses those that
@@ -84,9 +84,7 @@ func (b *Board) fits(records iter.Seq2[journal.Record, error]) (n int, err error
 			return n, err
 		}
 		if n == 0 && r.Seq > 1 {
-			if s, err = b.stateBefore(r); err != nil {
-				return 0, err
-			}
+			return 0, nil // nobody can check what they follow from
 		}
 		_, err = fold(s, r)
 		var newer *NewerFormatError
@@ -99,22 +97,6 @@ func (b *Board) fits(records iter.Seq2[journal.Record, error]) (n int, err error
 		n++
 	}
 	return n, b.refuse(s)
-}
-
-// stateBefore is the state that an archived checkpoint has for a log whose older
-// segments are gone.
-func (b *Board) stateBefore(r journal.Record) (*State, error) {
-	for path := range b.checkpoints() {
-		file, err := b.openCheckpoint(path)
-		if err != nil {
-			continue // damaged: perhaps another one
-		}
-		if h := file.Header(); h.Fold == foldVersion && h.Seq == r.Seq-1 && h.Head == r.Prev {
-			return openState(fileBase{file}, h.Seq, h.Head), nil
-		}
-		_ = file.Close() // it was only read
-	}
-	return nil, &HistoryError{Seq: r.Seq - 1}
 }
 
 // forget removes the checkpoints in the cache: they may be of another log.
@@ -143,8 +125,8 @@ func (b *Board) beginAnew() error {
 
 // complete brings back the files that messages name, notes the head, and says in
 // the log what was done.
-func (b *Board) complete(ctx context.Context, c copied, r RestoreOptions, known []journal.Known, out *Restored) error {
-	if err := b.noteAnew(known); err != nil {
+func (b *Board) complete(ctx context.Context, c copied, r RestoreOptions, out *Restored) error {
+	if err := b.noteAnew(); err != nil {
 		return err
 	}
 	board, err := Open(b.root, b.opts)
@@ -174,22 +156,23 @@ func (b *Board) complete(ctx context.Context, c copied, r RestoreOptions, known 
 }
 
 // noteAnew makes the notes outside say what the log is now, whatever they said.
-func (b *Board) noteAnew(known []journal.Known) error {
+func (b *Board) noteAnew() error {
 	if !b.makeHeads() {
 		return nil
 	}
-	log, err := journal.Open(b.dir, b.journalOptions())
+	without := b.opts
+	without.StateDir = ""
+	board, err := Open(b.root, without)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	head, err := log.Head()
+	defer board.Close()
+	head, err := board.log.Head()
 	if err != nil {
 		return err
 	}
-	id := b.idOfLog()
-	for _, path := range []string{noteAt(b.root, b.opts), noteOf(id, b.opts)} {
-		if err := journal.Note(path, id, head, b.journalOptions()); err != nil {
+	for _, path := range []string{noteAt(b.root, b.opts), noteOf(board.id, b.opts)} {
+		if err := journal.Note(path, board.id, head, b.journalOptions()); err != nil {
 			return err
 		}
 	}

@@ -93,8 +93,9 @@ block() {
   minute=$(printf '%s' "$project" | cksum | awk '{print $1 % 60}')
   program="$env$(quoted "$orch") -C $(quoted "$project")"
   dream=$(quoted "$project/.orch/run/cron-dream.log") audit=$(quoted "$project/.orch/run/cron-audit.log")
-  dream="$minute 3 * * * $program dream --once >$dream 2>&1 || cat $dream"
-  audit="$minute 4 * * * $program audit --report >$audit 2>&1 || cat $audit"
+  folder="mkdir -p $(quoted "$project/.orch/run") && " # run/ may be removed at any time
+  dream="$minute 3 * * * $folder$program dream --once >$dream 2>&1 || cat $dream"
+  audit="$minute 4 * * * $folder$program audit --report >$audit 2>&1 || cat $audit"
   # Some crons cut what is longer, others refuse it.
   [ ${#audit} -lt 990 ] || fail 2 "a line of a crontab has no room for these paths" "a shorter path to the project or the program"
   printf '%s\n' "$begin" "$dream" "$audit" "$end"

@@ -128,6 +128,9 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("message %d is in no segment that is still kept", e.Seq)
 }
 
+// Hint says what a person can do.
+func (e *MissingError) Hint() string { return hintRepair }
+
 // DraftError: the draft cannot become a line.
 type DraftError struct{ Field, Why string }
 
@@ -187,8 +190,7 @@ func (e *StorageError) Hint() string {
 	case IOFault:
 		return "check the disk (`dmesg`); then run `orch board verify`"
 	}
-	var not *plainfile.NotFileError
-	if errors.As(e.Err, &not) {
+	if plainfile.NoFile(e.Err) {
 		return hintRepair
 	}
 	return ""

@@ -171,8 +171,13 @@ func (j *Journal) UseHeadNote(path, board string, others ...string) error {
 	if err := j.confirm(j.live, noted, source); err != nil {
 		return err
 	}
-	if source != path && j.synced.Seq == 0 {
-		j.synced = noted // it was held against the log: the new note begins with it
+	if source != path || noted.Seq == 0 { // the first time here: believe what there is
+		if head := j.readHead(); head.Seq > noted.Seq {
+			noted = head // loading held it against the log
+		}
+		if noted.Seq > j.synced.Seq {
+			j.synced = noted
+		}
 	}
 	j.note = &headNote{path: path, board: board}
 	return nil

@@ -126,12 +126,14 @@ func (p *pool) judge(chain []digest, o RestoreOptions) (Restored, error) {
 	}
 	vouched, highest := false, uint64(0)
 	for _, k := range o.Known {
-		there := on[digestOf(k.Hash)]
-		if !there {
-			lose(k.Seq, k.Source)
-		}
 		if k.Outside && k.Seq >= highest {
-			vouched, highest = there, k.Seq
+			vouched, highest = on[digestOf(k.Hash)], k.Seq
+		}
+	}
+	for _, k := range o.Known {
+		refuted := vouched && !k.Outside && k.Seq <= highest // another one is known to be there
+		if !on[digestOf(k.Hash)] && !refuted {
+			lose(k.Seq, k.Source)
 		}
 	}
 	for key, at := range p.found {
@@ -392,7 +394,4 @@ func (j *Journal) makeFolder(prefix string) (string, error) {
 	}
 }
 
-func isNotFile(err error) bool {
-	var not *plainfile.NotFileError
-	return errors.As(err, &not)
-}
+func isNotFile(err error) bool { return plainfile.NoFile(err) }

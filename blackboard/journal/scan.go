@@ -271,6 +271,7 @@ func (s *Scan) open() error {
 			continue
 		}
 		_ = live.Close()
+		s.first = max(s.first, a.first) // whatever it holds: it is not opened again
 		return s.use(file, name, true)
 	}
 	return s.use(live, s.j.liveName(), false)

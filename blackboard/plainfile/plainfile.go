@@ -64,6 +64,13 @@ func Read(name string) ([]byte, error) {
 	}
 }
 
+// NoFile tells whether an error says that something else stands where a file, or
+// the folder of one, should be.
+func NoFile(err error) bool {
+	var not *NotFileError
+	return errors.As(err, &not) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // explain finds out whether an open failed because there is no file.
 func explain(name string, err error) error {
 	if errors.Is(err, syscall.ELOOP) {

@@ -18,6 +18,7 @@ import (
 	"orch/blackboard/crash"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/act/confine"
 	"orch/roles/run/config"
 )
@@ -78,6 +79,10 @@ func hintOf(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return h.Hint()
+	}
+	var not *plainfile.NotFileError
+	if errors.As(err, &not) && filepath.Base(filepath.Dir(not.Path)) == blackboard.DirName {
+		return "run `orch board repair`: it moves it out of the way"
 	}
 	return ""
 }

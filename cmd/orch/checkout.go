@@ -17,6 +17,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/act/confine"
 	"orch/roles/act/workspace"
 	"orch/roles/run/config"
@@ -134,7 +135,7 @@ func (a *app) branchGuard(ctx context.Context, cfg config.Config, p *codeProject
 // knownCheckout is what an earlier guard of the goal wrote down; nil if none did.
 func knownCheckout(p *codeProject, b *blackboard.Board, goal message.GoalID) (*checkoutGuard, error) {
 	g := &checkoutGuard{project: p, board: b, goal: goal}
-	raw, err := os.ReadFile(g.file())
+	raw, err := plainfile.Read(g.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/blackboard/view"
 )
 
@@ -68,7 +69,7 @@ func (a *app) edited(b *blackboard.Board, t blackboard.Task, text []byte, editor
 	if err := a.runEditor(editor, path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return plainfile.Read(path)
 }
 
 // acceptEdit takes in a person's edit of state.yaml that waits.

@@ -13,6 +13,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/act/check"
 	"orch/roles/coder"
 	"orch/roles/codereviewer"
@@ -134,7 +135,7 @@ func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.
 	if err != nil {
 		return nil, err
 	}
-	values, err := os.ReadFile(filepath.Join(b.Dir(), "values.md"))
+	values, err := plainfile.Read(filepath.Join(b.Dir(), "values.md"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read values.md: %w", err)
 	}

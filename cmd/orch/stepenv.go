@@ -16,6 +16,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/act/check"
 	"orch/roles/act/process"
 	"orch/roles/act/tool"
@@ -180,7 +181,7 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 
 // fill makes the step's environment of all that is settled.
 func (m *stepMaker) fill(think thoughts) error {
-	values, err := os.ReadFile(filepath.Join(m.board.Dir(), "values.md"))
+	values, err := plainfile.Read(filepath.Join(m.board.Dir(), "values.md"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read values.md: %w", err)
 	}
@@ -304,7 +305,7 @@ func baselineOf(dir, root string) (base tool.Baseline, err error) {
 		return base, fmt.Errorf("wait for what was there at the goal's start: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // the system unlocks a closed file anyway
-	raw, err := os.ReadFile(path)
+	raw, err := plainfile.Read(path)
 	if err == nil {
 		err = json.Unmarshal(raw, &base)
 	}

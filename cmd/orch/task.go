@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 )
 
 func newTask(a *app) *cobra.Command {
@@ -122,7 +123,7 @@ func (a *app) input(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(a.in), nil
 	}
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, usagef("name a file, or - for standard input", "%s", err)
 	}

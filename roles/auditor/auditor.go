@@ -100,6 +100,12 @@ func (a *Auditor) Gone(why error) {
 	a.find(Finding{Kind: LogRewritten, Severity: Critical, Subject: "log", Message: fmt.Sprintf("the log can not be read: %s", why) + leadsOut})
 }
 
+// Beheaded says that the oldest messages of the log are gone.
+func (a *Auditor) Beheaded(first journal.Head) {
+	a.find(Finding{Kind: LogRewritten, Severity: Critical, Subject: "its beginning",
+		Message: fmt.Sprintf("the log begins with message %d: those before it are gone", first.Seq) + leadsOut}, evidence{Seq: first.Seq})
+}
+
 // Unfinished says that the log ends in bytes that are no message.
 func (a *Auditor) Unfinished(what string) {
 	a.find(Finding{Kind: BrokenChain, Severity: Warning, Subject: "behind the last message", Message: "the log does not end with its last message: " + what +

@@ -125,6 +125,9 @@ func (r *Reader) see(s *sighting) (records int) {
 		return 0
 	}
 	rec := s.record
+	if r.Auditor.Head().Seq == 0 && rec.Seq > 1 {
+		r.Auditor.Beheaded(rec.Head())
+	}
 	for _, k := range r.pins[rec.Seq] {
 		if k.Hash != rec.Hash && !r.told {
 			r.told = true
@@ -175,8 +178,7 @@ func Survey(ctx context.Context, boardDir string, opts journal.Options, p config
 // unreadable tells whether a log can not be read because of what was done to it.
 func unreadable(err error, known []journal.Known) bool {
 	var back *journal.WentBackwardsError
-	var not *plainfile.NotFileError
-	return errors.As(err, &back) || errors.As(err, &not) || errors.Is(err, journal.ErrNoLog) && len(known) > 0
+	return errors.As(err, &back) || plainfile.NoFile(err) || errors.Is(err, journal.ErrNoLog) && len(known) > 0
 }
 
 // moved tells whether the log is no longer the one an offset was noted in.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orch/blackboard/journal"
+	"orch/blackboard/plainfile"
 	"orch/roles/run/config"
 )
 
@@ -191,7 +192,7 @@ func (r *Resident) load() *Auditor {
 	if r.Anew {
 		return New(r.Params, Window{})
 	}
-	raw, err := os.ReadFile(r.offset())
+	raw, err := plainfile.Read(r.offset())
 	if err == nil {
 		var a *Auditor
 		if a, err = Load(r.Params, raw); err == nil {

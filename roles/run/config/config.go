@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"reflect"
 	"strings"
 
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 
 	"gopkg.in/yaml.v3"
 )
@@ -227,7 +227,7 @@ func (e *Error) Hint() string { return "orch config prints every key with its de
 
 // Load reads a file over the defaults. A file that does not exist is the defaults.
 func Load(path string) (Config, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := plainfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Default(), nil
 	}

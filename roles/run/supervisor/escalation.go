@@ -11,6 +11,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/loop"
 )
 
@@ -64,7 +65,7 @@ func escalationFresh(ctx context.Context, b *blackboard.Board) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	there, err := os.ReadFile(filepath.Join(b.Dir(), EscalationFile))
+	there, err := plainfile.Read(filepath.Join(b.Dir(), EscalationFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return text == "", nil
