@@ -216,8 +216,10 @@ func (x *tx) resumed(b message.Resumed) error {
 		if g.Status != GoalOpen {
 			return &RefusedError{Type: x.m.Type(), Why: "the goal waits for an answer", Do: "`" + g.Suspended.Command + "`"}
 		}
+		x.hear("", b.Reason)
 		return nil
 	}
+	x.hear("", b.Reason)
 	x.board().Brakes = Brakes{}
 	for _, key := range x.s.goals.scan("goal.open", "") {
 		if g := x.goals.edit(key); g != nil && g.Status == GoalSuspended {

@@ -3,6 +3,7 @@ package blackboard
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"reflect"
 	"slices"
 
@@ -140,7 +141,8 @@ func (x *tx) humanNote(b message.HumanNote) error {
 		id = x.m.Subject
 	}
 	if x.tasks.peek(id) == nil {
-		return nil // to a role or a goal: it is in the log
+		x.hear(id, b.Message)
+		return nil
 	}
 	t, err := x.touch(message.TaskID(id))
 	if err != nil {
@@ -148,6 +150,45 @@ func (x *tx) humanNote(b message.HumanNote) error {
 	}
 	t.HumanNotes = appended(t.HumanNotes, b.Message)
 	return nil
+}
+
+// maxSaid is how many of a person's words a goal keeps; all are in the log.
+const maxSaid = 20
+
+// notWords are reasons that orch gives when a person said none.
+var notWords = []string{"", "by hand", "orch run --continue"}
+
+// hear keeps a person's words with the goals they are about: the named one, or
+// those that are open, for one role or for all.
+func (x *tx) hear(to, text string) {
+	if x.m.From != message.Human || slices.Contains(notWords, text) {
+		return
+	}
+	said := Said{Text: text, Ref: x.ref}
+	if _, err := message.ParseAgent(message.AgentID(to + "-1")); err == nil {
+		said.For = to
+	}
+	keys := slices.Collect(x.openGoals())
+	if x.m.Goal != "" {
+		keys = []string{string(x.m.Goal)}
+	} else if x.goals.peek(to) != nil {
+		keys = []string{to}
+	}
+	for _, key := range keys {
+		if g := x.goals.edit(key); g != nil && g.Status != GoalEnded {
+			g.Said = appended(g.Said[max(0, len(g.Said)-maxSaid+1):], said)
+		}
+	}
+}
+
+func (x *tx) openGoals() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, key := range x.s.goals.scan("goal.open", "") {
+			if !yield(key) {
+				return
+			}
+		}
+	}
 }
 
 func (x *tx) humanEdit(b message.HumanEdit) error {

@@ -230,6 +230,7 @@ type Goal struct {
 	Reviewed  message.ID  `json:"reviewed,omitempty"`          // manifest of the plan that a person looked at
 	Alignment []Alignment `json:"alignment_history,omitempty"` // one line a rescope, oldest first
 	Raised    []Raised    `json:"raised,omitempty"`            // discoveries and ambiguities, oldest first
+	Said      []Said      `json:"said,omitempty"`              // a person's words for the roles, oldest first
 
 	ActiveMS   int64                  `json:"active_ms"`         // time in which at least one step ran
 	LastActive time.Time              `json:"last_active"`       // end of the time counted so far
@@ -301,6 +302,23 @@ type Raised struct {
 	Severity string          `json:"severity,omitempty"`
 	Urgency  string          `json:"urgency"`
 	Answer   Ref             `json:"answer,omitzero"` // zero while the planner has not answered
+}
+
+// Said is what a person said to a role about the goals that were open then.
+type Said struct {
+	For  string `json:"for,omitempty"` // a role; empty: all of them
+	Text string `json:"text"`
+	Ref  Ref    `json:"ref"`
+}
+
+// SaidTo are a person's words for a role, oldest first.
+func (g Goal) SaidTo(role message.Role) (words []string) {
+	for _, s := range g.Said {
+		if s.For == "" || s.For == string(role) {
+			words = append(words, s.Text)
+		}
+	}
+	return words
 }
 
 // RaisedDiscovery is the kind of what a Discovery raises.

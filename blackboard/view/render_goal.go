@@ -73,9 +73,24 @@ func (r *Renderer) goal(e *emitter, g blackboard.Goal, counts map[blackboard.Sta
 	if g.Plan != nil {
 		e.str(4, "plan", string(g.Plan.PlanID))
 	}
+	r.said(e, g)
 	r.direction(e, g, names)
 	r.goalCriteria(e, g)
 	loss(e, g)
+}
+
+// said shows what a person said to the roles about the goal.
+func (r *Renderer) said(e *emitter, g blackboard.Goal) {
+	if len(g.Said) == 0 {
+		return
+	}
+	e.open(4, "said")
+	for _, s := range g.Said {
+		e.item(6, func(n int) {
+			e.optStr(n, "for", s.For)
+			r.text(e, n, "text", s.Text)
+		})
+	}
 }
 
 func (r *Renderer) endedGoal(e *emitter, g blackboard.Goal) {

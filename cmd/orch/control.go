@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,10 +69,11 @@ func newAbort(a *app) *cobra.Command {
 func newResume(a *app) *cobra.Command {
 	var maxCost float64
 	c := &cobra.Command{
-		Use: "resume [GOAL]", Short: "lift a pause, a checkpoint or a wait at a cap", Args: cobra.MaximumNArgs(1),
+		Use: "resume [GOAL] [\"WORDS\"]", Short: "lift a pause, a checkpoint or a wait at a cap", Args: cobra.MaximumNArgs(2),
 		Long: `Lift a pause or a checkpoint of the board and what suspended its goals. With
---max-cost a goal gets a new cap: GOAL, or the newest open one.`,
-		Example: "  orch resume\n  orch resume --max-cost 10",
+--max-cost a goal gets a new cap: GOAL, or the newest open one. WORDS are told to
+every role that works on from here, word for word.`,
+		Example: "  orch resume\n  orch resume \"leave the parser as it is\"\n  orch resume --max-cost 10",
 		RunE: func(c *cobra.Command, args []string) error {
 			b, err := a.open(person())
 			if err != nil {
@@ -83,10 +85,11 @@ func newResume(a *app) *cobra.Command {
 					return fmt.Errorf("remove the brake: %w", err)
 				}
 			}
-			if len(args) == 1 || c.Flags().Changed("max-cost") {
-				return a.resumeGoal(c.Context(), b, args, maxCost, c.Flags().Changed("max-cost"))
+			goal, words := goalAndWords(args)
+			if len(goal) == 1 || c.Flags().Changed("max-cost") {
+				return a.resumeGoal(c.Context(), b, goal, words, maxCost, c.Flags().Changed("max-cost"))
 			}
-			if err := a.sayOnce(c.Context(), b, message.Resumed{Reason: "by hand"}); err != nil {
+			if err := a.sayOnce(c.Context(), b, message.Resumed{Reason: words}); err != nil {
 				return err
 			}
 			a.keepEscalation(c.Context(), b)
@@ -97,8 +100,16 @@ func newResume(a *app) *cobra.Command {
 	return c
 }
 
+// goalAndWords tells a goal, which is one word, from what a person says.
+func goalAndWords(args []string) (goal []string, words string) {
+	if n := len(args); n == 2 || n == 1 && strings.ContainsAny(args[0], " \t\n") {
+		return args[:n-1], args[n-1]
+	}
+	return args, ""
+}
+
 // resumeGoal lifts what one goal waits for, under a new cap if there is one.
-func (a *app) resumeGoal(ctx context.Context, b *session, args []string, maxCost float64, capped bool) error {
+func (a *app) resumeGoal(ctx context.Context, b *session, args []string, words string, maxCost float64, capped bool) error {
 	if capped && !(maxCost > 0) {
 		return usagef("for example orch resume --max-cost 10", "a cap of $%g is none", maxCost)
 	}
@@ -112,7 +123,7 @@ func (a *app) resumeGoal(ctx context.Context, b *session, args []string, maxCost
 		if capped && maxCost <= g.Cost {
 			return message.Message{}, usagef("name a cap above it", "%s has cost $%.4g already", g.ID, g.Cost)
 		}
-		return message.Message{From: message.Human, To: message.All, Goal: g.ID, Subject: string(g.ID), Body: message.Resumed{Reason: "by hand", MaxCost: maxCost}}, nil
+		return message.Message{From: message.Human, To: message.All, Goal: g.ID, Subject: string(g.ID), Body: message.Resumed{Reason: words, MaxCost: maxCost}}, nil
 	})
 	if err != nil {
 		return err

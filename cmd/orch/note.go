@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/run/socket"
 )
@@ -37,15 +38,44 @@ func newNoteHuman(a *app) *cobra.Command {
 				return err
 			}
 			defer b.Close()
+			to, told := to, ""
+			if err := b.View(c.Context(), func(st *blackboard.State) error { told, err = hears(st, to, args[0]); return err }); err != nil {
+				return err
+			}
 			m, err := b.Append(c.Context(), message.Message{From: message.Human, To: message.All, Subject: to, Body: message.HumanNote{For: to, Message: args[0]}})
 			if err != nil {
 				return err
 			}
-			return a.report(map[string]any{"version": 1, "id": m.ID}, "noted")
+			return a.report(map[string]any{"version": 1, "id": m.ID}, "%s", told)
 		},
 	}
 	c.Flags().StringVar(&to, "for", "all", "role, task or goal it is for")
 	return c
+}
+
+// maxWordsBytes bounds what is told to a role word for word: more would push
+// other things out of its prompt.
+const maxWordsBytes = 3000
+
+// hears says who is told a person's words, and refuses those that nobody would be.
+func hears(st *blackboard.State, to, words string) (string, error) {
+	if _, ok := st.Task(message.TaskID(to)); ok {
+		return "noted for task " + to, nil
+	}
+	if g, ok := st.Goal(message.GoalID(to)); ok {
+		if g.Status == blackboard.GoalEnded {
+			return "", usagef("orch goals --open", "goal %s has ended", to)
+		}
+	} else if _, err := message.ParseAgent(message.AgentID(to + "-1")); err != nil && to != "all" {
+		return "", usagef("for example planner, coder, a task of orch task ls, or all", "there is no role, task or goal %q", to)
+	}
+	switch {
+	case len(words) > maxWordsBytes:
+		return "", usagef("put it in a file and name the file", "these are %d bytes, more than the %d a role is told", len(words), maxWordsBytes)
+	case len(st.OpenGoals()) == 0:
+		return "noted; no goal is open, so nobody is told", nil
+	}
+	return "noted; told to " + to + " from the next step on", nil
 }
 
 func newNoteAnomaly(a *app) *cobra.Command {

@@ -5,15 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
 
 	"orch/blackboard"
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
-	"orch/blackboard/plainfile"
 	"orch/roles/act/check"
 	"orch/roles/coder"
 	"orch/roles/codereviewer"
@@ -135,10 +132,6 @@ func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.
 	if err != nil {
 		return nil, err
 	}
-	values, err := plainfile.Read(filepath.Join(b.Dir(), "values.md"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read values.md: %w", err)
-	}
 	key := blackboard.ActivationKey{Role: role, Subject: subject}
 	var goal message.GoalID
 	err = b.View(ctx, func(st *blackboard.State) error {
@@ -148,12 +141,16 @@ func (a *app) lookingEnv(ctx context.Context, b *blackboard.Board, role message.
 	if err != nil {
 		return nil, err
 	}
+	values, err := valuesFor(ctx, b, goal, role)
+	if err != nil {
+		return nil, err
+	}
 	code, err := a.lookingCode(ctx, b, cfg, goal)
 	if err != nil {
 		return nil, err
 	}
 	return &step.Env{
-		Board: lookingBoard{b}, Key: key, Code: code, Goal: goal, Agent: message.AgentID(string(role) + "-1"), Workspace: b.Root(), Values: string(values),
+		Board: lookingBoard{b}, Key: key, Code: code, Goal: goal, Agent: message.AgentID(string(role) + "-1"), Workspace: b.Root(), Values: values,
 		Checks: func(context.Context, check.Check) check.Verdict {
 			return check.Verdict{Pass: true, Evidence: "not run while a prompt is shown"}
 		},

@@ -114,7 +114,7 @@ func (a *app) stepEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 	if err != nil {
 		return stepWorld{}, err
 	}
-	if err := m.fill(think); err != nil {
+	if err := m.fill(ctx, think); err != nil {
 		return stepWorld{}, err
 	}
 	m.world.Code = code
@@ -180,10 +180,10 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 }
 
 // fill makes the step's environment of all that is settled.
-func (m *stepMaker) fill(think thoughts) error {
-	values, err := plainfile.Read(filepath.Join(m.board.Dir(), "values.md"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read values.md: %w", err)
+func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
+	values, err := valuesFor(ctx, m.board, m.claim.Activation.Goal, m.claim.Activation.Key.Role)
+	if err != nil {
+		return err
 	}
 	box, err := m.box(m.board, m.claim, m.cfg, m.world.scratch, m.tools, m.rules)
 	if err != nil {
@@ -194,7 +194,7 @@ func (m *stepMaker) fill(think thoughts) error {
 	checks := check.Env{Workspace: root, WallMS: m.cfg.Limits.CheckWallMS, Process: m.spec, Redact: blackboard.NewRedactor(os.Environ())}
 	m.world.Env = &step.Env{
 		Board: m.board, Key: m.claim.Activation.Key, Goal: m.claim.Activation.Goal, Agent: m.claim.Agent, Fence: m.claim.Fence,
-		Workspace: root, Values: string(values),
+		Workspace: root, Values: values,
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
 		PlannedBy: think.planned, Box: box, Heart: m.heart,
 		Checks:      func(ctx context.Context, ch check.Check) check.Verdict { return check.Run(ctx, ch, checks) },

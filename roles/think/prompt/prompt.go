@@ -36,10 +36,10 @@ const (
 
 var sectionOrder = []string{RoleText, Values, Contract, Facts, Inputs, Memory, Feedback}
 
-// Budgets of sections in bytes. With them every prompt stays under 24 KiB,
+// Budgets of sections in bytes. With them every prompt stays under 28 KiB,
 // except for the roles that must see whole outputs, see inputBytes, and for the
 // facts, which are told in full.
-var budgetBytes = map[string]int{RoleText: 6 << 10, Values: 2 << 10, Contract: 3 << 10, Inputs: 7 << 10, Memory: 2 << 10, Feedback: 3 << 10}
+var budgetBytes = map[string]int{RoleText: 6 << 10, Values: 6 << 10, Contract: 3 << 10, Inputs: 7 << 10, Memory: 2 << 10, Feedback: 3 << 10}
 
 // inputBytes are larger budgets for the inputs of single roles: evidence that
 // is cut can not be judged, and a part that is cut can not be merged.
