@@ -147,6 +147,11 @@ func (b *Board) prepare(t journal.Tail, m *message.Message, draft func(*State) (
 	if *m, err = draft(b.state); err != nil {
 		return journal.Draft{}, err
 	}
+	if m.From == message.Human { // what a person says reaches whom it is for byte for byte, or not at all
+		if err := Texts(m.Body); err != nil {
+			return journal.Draft{}, err
+		}
+	}
 	payload, err := message.Encode(m.Body)
 	if err != nil {
 		return journal.Draft{}, err

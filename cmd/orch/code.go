@@ -83,7 +83,7 @@ func checkCode(ctx context.Context, root string, cfg config.Code, f runFlags) er
 	if err != nil {
 		return asUsage(err)
 	}
-	_, ok, err := p.repo.Show(ctx, head.Commit, filepath.ToSlash(filepath.Clean(spec)))
+	text, ok, err := p.repo.Show(ctx, head.Commit, filepath.ToSlash(filepath.Clean(spec)))
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,9 @@ func checkCode(ctx context.Context, root string, cfg config.Code, f runFlags) er
 			hint = "git add " + spec + " && git commit: coders work on commits"
 		}
 		return usagef(hint, "the spec %s is in no commit", spec)
+	}
+	if err := blackboard.Text("the spec "+spec, string(text)); err != nil {
+		return &exitError{code: exitUsage, cause: err}
 	}
 	return nil
 }

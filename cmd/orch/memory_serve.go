@@ -189,13 +189,13 @@ func awaitReport(ctx context.Context, b *blackboard.Board, asked message.Message
 		if err != nil {
 			return r, err
 		}
+		if m.Cause != asked.ID {
+			continue // it answers somebody else, or nobody
+		}
 		switch body := m.Body.(type) {
 		case message.MemoryRebuilt:
 			r.Rebuilt = &body
 		case message.DreamReport:
-			if m.Cause != asked.ID {
-				continue
-			}
 			r.Created, r.Demoted = append(r.Created, body.Created...), append(r.Demoted, body.Demoted...)
 			r.Deleted, r.Consolidated = append(r.Deleted, body.Deleted...), append(r.Consolidated, body.Consolidated...)
 			if body.Last {

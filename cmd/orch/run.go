@@ -136,6 +136,8 @@ func (f runFlags) check(args []string) error {
 		return usagef("orch run --continue GOAL", "--continue takes at most one goal id")
 	case !f.resume && strings.TrimSpace(strings.Join(args, " ")) == "":
 		return usagef("orch run \"make the tests pass\"", "say what you want")
+	case blackboard.Text("the goal", strings.Join(args, " ")) != nil:
+		return &exitError{code: exitUsage, cause: blackboard.Text("the goal", strings.Join(args, " "))}
 	case f.controller != "" && !slices.Contains(message.Policies(), f.controller):
 		return usagef("allowed: like-for-like, v0.8, v0.7", "unknown controller %q", f.controller)
 	case f.jobs < 0 || f.maxReplans < 0 || f.maxCost < 0 || f.timeout < 0:

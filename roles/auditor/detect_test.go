@@ -495,7 +495,7 @@ func detections() map[string]detection {
 			},
 			func(s *script) {
 				s.begin()
-				for _, debt := range []string{"true", "none", "true"} {
+				for _, debt := range []string{"true", "none", "No debt.", "no", "None, it is whole.", "no technical debt was created", "true"} {
 					s.say(message.Anomaly{Kind: "trade_off", Details: map[string]string{"what": "x", "why": "y", "debt_created": debt}}, said{from: message.Executor})
 				}
 			}},

@@ -2,7 +2,9 @@ package auditor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"orch/blackboard/message"
 )
@@ -39,14 +41,25 @@ func (a *Auditor) patternOf(b message.Anomaly) (pattern, bool) {
 	return pattern{}, false
 }
 
-// truthy reads what a role wrote down as a yes.
+// truthy reads what a role wrote down as a yes. A "no" counts whatever stands
+// around it, as long as it denies nothing but debt: "No debt." says there is
+// none, "no tests for the parser" names one.
 func truthy(s string) bool {
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "", "0", "no", "none", "false", "n/a":
+	words := strings.FieldsFunc(strings.ToLower(s), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '/' })
+	if len(words) == 0 {
 		return false
+	}
+	switch words[0] {
+	case "0", "none", "false", "nothing", "n/a":
+		return false
+	case "no":
+		return slices.ContainsFunc(words[1:], func(w string) bool { return !slices.Contains(ofDebt, w) })
 	}
 	return true
 }
+
+// ofDebt are words that name nothing by themselves.
+var ofDebt = []string{"debt", "technical", "tech", "new", "more", "further", "additional", "was", "is", "created", "added", "left", "at", "all"}
 
 // cluster is anomalies that say the same.
 type cluster struct {

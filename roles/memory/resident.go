@@ -115,11 +115,11 @@ func (r *Resident) orRebuild(ctx context.Context, err error) error {
 	if !errors.As(err, &corrupt) {
 		return err
 	}
-	return r.rebuild(ctx, corrupt.Err.Error())
+	return r.rebuild(ctx, "", corrupt.Err.Error())
 }
 
 // rebuild makes the store again from the log, and says so. Queries wait.
-func (r *Resident) rebuild(ctx context.Context, reason string) error {
+func (r *Resident) rebuild(ctx context.Context, cause message.ID, reason string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.store != nil {
@@ -133,7 +133,7 @@ func (r *Resident) rebuild(ctx context.Context, reason string) error {
 	if aside != "" {
 		aside = filepath.Base(aside)
 	}
-	return r.say(ctx, "", message.MemoryRebuilt{Reason: reason, Kept: aside, Through: s.At().Seq})
+	return r.say(ctx, cause, message.MemoryRebuilt{Reason: reason, Kept: aside, Through: s.At().Seq})
 }
 
 func (r *Resident) say(ctx context.Context, cause message.ID, body message.Body) error {
@@ -157,7 +157,7 @@ func (r *Resident) with(ctx context.Context, use func(*Store) error) error {
 	if !errors.As(err, &corrupt) {
 		return err
 	}
-	if err := r.rebuild(ctx, corrupt.Err.Error()); err != nil {
+	if err := r.rebuild(ctx, "", corrupt.Err.Error()); err != nil {
 		return err
 	}
 	return once()

@@ -65,7 +65,7 @@ func (r *Resident) serve(ctx context.Context) (due bool, err error) {
 	}
 	for _, asked := range d.Asked {
 		if slices.Contains(asked.Phases, message.DreamRebuild) {
-			if err := r.rebuild(ctx, "it was asked for"); err != nil {
+			if err := r.rebuild(ctx, asked.Ref.ID, "it was asked for"); err != nil {
 				return false, err
 			}
 		}

@@ -300,6 +300,14 @@ func TestARebuildCanBeAskedFor(t *testing.T) {
 	if s.count("MemoryRebuilt") != 1 {
 		t.Errorf("%d rebuilds", s.count("MemoryRebuilt"))
 	}
+	for m, err := range s.others.Messages(1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Type() == "MemoryRebuilt" && m.Cause != asked.ID {
+			t.Errorf("the rebuild names %q as who asked, want %q", m.Cause, asked.ID)
+		}
+	}
 }
 
 func TestPhasesKeepTheirOrder(t *testing.T) {
