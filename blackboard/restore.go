@@ -12,6 +12,7 @@ import (
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 )
 
 // RestoreOptions say what a board is put together from.
@@ -262,7 +263,7 @@ func (c copied) bring(to, folder, prefix string) error {
 		if _, err := os.Stat(target); err == nil {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(c.dir, folder, e.Name()))
+		data, err := plainfile.Read(filepath.Join(c.dir, folder, e.Name()))
 		if err != nil {
 			return fmt.Errorf("read the copy: %w", err)
 		}

@@ -159,11 +159,24 @@ func (a *app) root() (string, error) {
 		return "", fmt.Errorf("resolve directory: %w", err)
 	}
 	root, err := blackboard.Find(dir)
+	if errors.Is(err, blackboard.ErrNoBoard) {
+		if lost := blackboard.Lost(dir, a.options(person())); lost != nil {
+			return "", noBoardLeft{lost, err}
+		}
+	}
 	if err != nil {
 		return "", &exitError{code: exitUsage, cause: err}
 	}
 	return root, nil
 }
+
+// noBoardLeft: the board that this machine remembers here is gone.
+type noBoardLeft struct {
+	error
+	none error
+}
+
+func (e noBoardLeft) Unwrap() []error { return []error{e.error, e.none} }
 
 // warn says what went wrong without stopping the command.
 func (a *app) warn(err error) {

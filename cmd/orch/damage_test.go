@@ -145,6 +145,7 @@ func harms() []harm {
 		{"emptied, all witnesses below .orch removed", critical, all(func(w *ward) { w.write(w.log(), nil) }, unwitnessed), false},
 		{"removed", critical, gone("log.jsonl"), false},
 		{"removed, all witnesses below .orch removed", critical, all(gone("log.jsonl"), unwitnessed), false},
+		{"the whole .orch removed", refused, func(w *ward) { w.remove(w.orch()) }, false},
 		{"the log of another project", critical, func(w *ward) { w.copyOver(filepath.Join(w.other, "log.jsonl"), w.log()) }, false},
 		{"the .orch of another project", critical, func(w *ward) { w.copyOver(w.other, w.orch()) }, false},
 		{"the whole .orch rolled back", critical, func(w *ward) { w.copyOver(w.older, w.orch()) }, false},
@@ -212,7 +213,7 @@ func harms() []harm {
 		{"state.yaml edited where nobody may", refused, func(w *ward) {
 			w.edit(w.orch("state.yaml"), func(d []byte) []byte { return bytes.Replace(d, []byte("UNCLAIMED"), []byte("MERGED"), 1) })
 		}, true},
-		{"the state.yaml of another project", refused, func(w *ward) { w.copyOver(filepath.Join(w.other, "state.yaml"), w.orch("state.yaml")) }, true},
+		{"the state.yaml of another project", harmless, func(w *ward) { w.copyOver(filepath.Join(w.other, "state.yaml"), w.orch("state.yaml")) }, true},
 		{"a fifo as state.yaml", refused, fifo("state.yaml"), true},
 		{"a folder as state.yaml", refused, folder("state.yaml"), true},
 		{"a circle of links as state.yaml", refused, loop("state.yaml"), true},

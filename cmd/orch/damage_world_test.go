@@ -196,7 +196,7 @@ func (w *ward) whole(acknowledged []journal.Head) {
 		w.Fatalf("the log has %d messages, and not the %d that were acknowledged", len(have), len(acknowledged))
 	}
 	w.usable()
-	if o := w.runs("run", "--continue"); o.code != exitOK || !strings.Contains(o.text, "accept") {
+	if o := w.runs("run", "--continue"); o.code != exitOK || !strings.Contains(o.text, "All 4 criteria pass") {
 		w.Fatalf("orch run --continue ends with %d afterwards:\n%s", o.code, o.text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/crash"
 	"orch/blackboard/journal"
+	"orch/blackboard/plainfile"
 	"orch/blackboard/view"
 )
 
@@ -121,7 +122,7 @@ func (a *app) bringUpToDate(ctx context.Context, b *blackboard.Board) {
 	if err != nil {
 		return
 	}
-	raw, err := os.ReadFile(viewPath(b))
+	raw, err := plainfile.Read(viewPath(b))
 	switch {
 	case err == nil && !view.Stale(raw, head), err != nil && !errors.Is(err, os.ErrNotExist):
 		return

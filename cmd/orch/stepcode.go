@@ -9,6 +9,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/act/check"
 	"orch/roles/act/process"
 	rules "orch/roles/loop/code"
@@ -107,7 +108,7 @@ func (a *app) planEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 // blobsOf reads what the board keeps under a hash in a goal's folder.
 func blobsOf(b *blackboard.Board, goal message.GoalID) func(hash string) ([]byte, error) {
 	return func(hash string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(b.GoalDir(goal), "blobs", filepath.Base(hash)))
+		return plainfile.Read(filepath.Join(b.GoalDir(goal), "blobs", filepath.Base(hash)))
 	}
 }
 
