@@ -23,7 +23,7 @@ var may = []struct {
 }{
 	{"blackboard/lazyregexp", nil},
 	{"blackboard/plainfile", nil},
-	{"blackboard/journal", []string{"blackboard/journal", "blackboard/lazyregexp", "blackboard/plainfile"}},
+	{"blackboard/journal", []string{"blackboard/journal", "blackboard/crash", "blackboard/lazyregexp", "blackboard/plainfile"}},
 	{"blackboard/message", []string{"blackboard/lazyregexp"}},
 	{"blackboard", []string{"blackboard"}},
 	{"prompts", nil},
