@@ -154,7 +154,7 @@ func TestAFaultOfAnActingAgent(t *testing.T) {
 // verdict fails nothing and passes nothing.
 func TestAFaultOfAThinkingAgent(t *testing.T) {
 	t.Parallel()
-	const again, mend, failed, outage = "failed 1 times", "needs-you", "given up", "no answer"
+	const again, mend, failed, outage, unjudged = "failed 1 times", "needs-you", "given up", "no answer", "is not judged"
 	for _, c := range []struct {
 		role   message.Role
 		way    string
@@ -165,14 +165,14 @@ func TestAFaultOfAThinkingAgent(t *testing.T) {
 		{message.Planner, "exec", "empty", failed}, {message.Planner, "exec", "wrong", failed}, {message.Planner, "exec", "cheat", failed},
 		{message.Planner, "json", "auth", mend}, {message.Planner, "json", "crash", again}, {message.Planner, "json", "babble", failed}, {message.Planner, "json", "wrong", failed},
 		{message.AgentValidator, "acp", "auth", mend}, {message.AgentValidator, "acp", "overloaded", outage}, {message.AgentValidator, "acp", "unreachable", outage},
-		{message.AgentValidator, "acp", "huge", mend}, {message.AgentValidator, "acp", "wrong", mend}, {message.AgentValidator, "acp", "cheat", mend},
+		{message.AgentValidator, "acp", "huge", unjudged}, {message.AgentValidator, "acp", "wrong", unjudged}, {message.AgentValidator, "acp", "cheat", unjudged},
 	} {
 		t.Run(fmt.Sprintf("%s %s %s", c.mode, c.way, c.role), func(t *testing.T) {
 			t.Parallel()
 			root, pids := agentProject(t, c.role, c.way, c.mode, "corrections: 0, plan_rejections: 1")
 			r := orch(t, root, "run", "--max-replans", "1", "--strict", "greet me")
 			nobodyLeft(t, pids)
-			r.want(t, map[string]int{again: 4, mend: 4, failed: 3, outage: 4}[c.follow], c.follow)
+			r.want(t, map[string]int{again: 4, mend: 4, unjudged: 4, failed: 3, outage: 4}[c.follow], c.follow)
 			nothingAccepted(t, root, r)
 		})
 	}

@@ -16,7 +16,7 @@ func (a *app) printAudit(s surveyed, p auditPicker, picked []auditor.Finding) er
 		return writeForm(s.report(p, picked), p.format, a.out)
 	}
 	for _, line := range report.Lines(s.Figures()) {
-		fmt.Fprintln(a.out, line)
+		sayLine(a.out, line)
 	}
 	for _, f := range picked {
 		if err := a.printFinding(f); err != nil {

@@ -132,7 +132,7 @@ func (d *display) plan(b message.DispatchManifest) []string {
 	d.round++
 	out := []string{d.head(fmt.Sprintf("plan %d", d.round), fmt.Sprintf("%s, %s%s", count(len(b.SubtaskIDs), "task"),
 		count(len(b.TaskCriteria), "criterion"), kept(len(b.Kept))))}
-	if d.figures && b.Memory != "" {
+	if b.Memory != "" {
 		out = append(out, d.cont(d.paint.dim("memory: "+b.Memory)))
 	}
 	for _, id := range b.SubtaskIDs {

@@ -20,7 +20,7 @@ func (d *display) remembered(b message.MemoryAnswer) []string {
 	if n := len(b.Potentials); n > 0 {
 		known = append(known, "how "+count(n, "approach")+" went before")
 	}
-	if known == nil {
+	if known == nil || !d.figures { // the plan says what it takes from it
 		return nil
 	}
 	return []string{d.head("memory", "knows "+strings.Join(known, ", and "))}

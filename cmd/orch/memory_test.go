@@ -108,7 +108,7 @@ func TestMemoryCommandsWithAndWithoutAResident(t *testing.T) {
 	if out := said(t, root, "memory", "rebuild"); !strings.Contains(out, "rebuilt through message") {
 		t.Errorf("rebuild: %s", out)
 	}
-	if out := said(t, root, "memory", "export", "--out", "-", "--as-of", "2030-01-01"); !strings.Contains(out, "always_use_yarn") {
+	if out := said(t, root, "memory", "export", "--out", "-", "--as-of", "2030-01-01"); !strings.Contains(out, "fact:always use yarn") {
 		t.Errorf("after the rebuild\n%s", out)
 	}
 	if out, err := orchCommand(root, "dream", "--once", "--as-of", "200d").CombinedOutput(); err == nil {
@@ -125,7 +125,7 @@ func TestARunAndADreamShareAResident(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "page.html")); err != nil {
 		t.Fatal(err)
 	}
-	if out := said(t, root, "run", "publish the page"); !strings.Contains(out, "1 to avoid") {
+	if out := said(t, root, "run", "publish the page"); !strings.Contains(out, "avoids 1") {
 		t.Errorf("run\n%s", out)
 	}
 	if err := cmd.Process.Kill(); err != nil {

@@ -71,7 +71,7 @@ echo 'sh lib/greet.sh | grep -q hello' > tests/greet.sh
 echo '{"end":"submit","summary":"it greets"}'
 `)
 			r := p.run("greet the reader")
-			r.want(t, 0, "gate_scope", "plan_review", "a stranger does not know where tests are", "1 merged, 0 not", "git merge integration")
+			r.want(t, 0, "gate scope", "plan review", "a stranger does not know where tests are", "1 merged, 0 not", "git merge integration")
 			if got := p.on("lib/greet.sh"); got != "echo hello reader\n" {
 				t.Errorf("lib/greet.sh is %q", got)
 			}

@@ -211,5 +211,14 @@ func memoryNote(g blackboard.Goal, setAside []string, off bool) string {
 		return fmt.Sprintf("the memory advises against all there is for %s: planned against its advice", strings.Join(setAside, ", "))
 	}
 	c := loop.ConstraintsOf(blackboard.Goal{Calibration: g.Calibration})
-	return fmt.Sprintf("the memory knows of %d to avoid, %d to prefer, %d to be careful with; rules: %d", len(c.MustNot), len(c.Prefer), len(c.Caution), len(a.SOPs))
+	var known []string
+	for _, k := range []struct {
+		what string
+		n    int
+	}{{"avoids", len(c.MustNot)}, {"prefers", len(c.Prefer)}, {"careful with", len(c.Caution)}, {"rules", len(a.SOPs)}} {
+		if k.n > 0 {
+			known = append(known, fmt.Sprintf("%s %d", k.what, k.n))
+		}
+	}
+	return strings.Join(known, ", ")
 }

@@ -50,7 +50,7 @@ func planned(t *testing.T, answer message.MemoryAnswer, approaches ...string) (*
 func TestWhatTheMemoryAvoidsIsNotPlanned(t *testing.T) {
 	w, id := planned(t, avoid("a"), "a", "b")
 	g := w.Goal(id)
-	if len(g.Plans) != 1 || g.Plans[0].Tasks[0].Approach != "b" || len(g.Plan.MemorySetAside) != 0 || !strings.Contains(g.Plan.Memory, "1 to avoid") {
+	if len(g.Plans) != 1 || g.Plans[0].Tasks[0].Approach != "b" || len(g.Plan.MemorySetAside) != 0 || !strings.Contains(g.Plan.Memory, "avoids 1") {
 		t.Errorf("plan %+v, %+v", g.Plan, g.Plans)
 	}
 }
