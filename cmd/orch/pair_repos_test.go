@@ -301,26 +301,30 @@ func TestSomebodyMovesTheBranchMeanwhile(t *testing.T) {
 			p.t.Errorf("exit %d, theirs.txt is %q\n%s\n%s", r.code, p.on("theirs.txt"), r.out, r.err)
 		}
 	}
-	t.Run("ahead, where no step gets there", func(t *testing.T) {
-		t.Parallel()
-		if !machine(t).Layers.Any() {
-			return // then every step gets there
-		}
-		p, r := ahead(t, "")
-		onTop(p, r)
-		p.clean()
-	})
-	t.Run("ahead", func(t *testing.T) {
-		t.Parallel()
-		p, r := ahead(t, "confine: off")
+	asked := func(p *pair, r ran) {
+		t.Helper()
 		// Nobody can tell a person from a coder that got at the branch, so a person is asked.
 		if r.code != 4 || !strings.Contains(r.err+r.out, "orch resume") {
-			t.Fatalf("exit %d, want 4\n%s\n%s", r.code, r.out, r.err)
+			p.t.Fatalf("exit %d, want 4\n%s\n%s", r.code, r.out, r.err)
 		}
 		if r = p.orch("resume"); r.code == 0 {
 			r = p.orch("run", "--continue")
 		}
 		onTop(p, r)
+	}
+	t.Run("ahead, where no step gets there", func(t *testing.T) {
+		t.Parallel()
+		p, r := ahead(t, "")
+		if !machine(t).Layers.Any() { // then every step gets there, whatever is asked for
+			asked(p, r)
+			return
+		}
+		onTop(p, r)
+		p.clean()
+	})
+	t.Run("ahead", func(t *testing.T) {
+		t.Parallel()
+		asked(ahead(t, "confine: off"))
 	})
 	for name, c := range map[string]struct {
 		do   func(p *pair)
@@ -387,4 +391,28 @@ func (p *pair) merged() string {
 	}
 	to, _ := all[len(all)-1]["to"].(string)
 	return to
+}
+
+// TestACodersAnomalyIsToldAsItComes: the auditor trips on what a coder's agent
+// says while the agent still works.
+func TestACodersAnomalyIsToldAsItComes(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "")
+	p.plan("sh check.sh", task("first"))
+	p.script("coder/first.sh", `for n in 3 4 5; do
+  orch note anomaly retry_loop count=$n 'error_pattern=dial tcp 10.0.0.7:5432: connection refused' >/dev/null || exit 1
+done
+n=0
+until grep -q retry_cluster '`+p.root+`/.orch/audit/audit.jsonl'; do
+  n=$((n+1)); test $n -lt 600 || exit 1
+  sleep 0.1
+done
+`+work)
+	r := p.orch("run", "--profile", "code", "--spec", "spec.md", "print names")
+	if r.code != 4 || len(p.messages("Anomaly")) != 3 || len(p.messages("CircuitBreaker")) == 0 {
+		t.Errorf("exit %d, %d anomalies, %d trips\n%s\n%s", r.code, len(p.messages("Anomaly")), len(p.messages("CircuitBreaker")), r.out, r.err)
+	}
+	if len(p.messages("ReviewRequested")) == 0 {
+		t.Error("the agent did not see the trip while it worked")
+	}
 }
