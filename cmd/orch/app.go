@@ -47,6 +47,8 @@ type app struct {
 
 	guards guards
 
+	refuses func(context.Context) error // instead of mustBePerson, for tests
+
 	maxTasks atomic.Int64 // view.max_tasks, once a configuration was read
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // columns are the sets of layers that are tried.
-var columns = []string{"namespace and Landlock", "Landlock alone", "neither"}
+var columns = []string{"namespace and Landlock", "namespace alone", "Landlock alone", "neither"}
 
 // parties are what the hostile program is run as.
 var parties = []string{"executor", "playbook step", "early check", "check", "coder", "reviewer", "setup", "test command", "merge command", "hook"}
@@ -30,7 +30,7 @@ var (
 // it leaves behind is ended where the system has control groups.
 type attackRow struct {
 	attack, what string
-	through      [3][]string
+	through      [4][]string
 	hook         string
 }
 
@@ -43,33 +43,35 @@ func (r attackRow) passes(column, party string) bool {
 
 // hostileTable is what stops what, and the table of docs/safety.md.
 var hostileTable = []attackRow{
-	{"given", "learn of a socket from its environment, also where orch itself had one", [3][]string{talkers, talkers, talkers}, "no"},
-	{"ask", "ask and claim through the socket of its own step, as it may", [3][]string{talkers, talkers, talkers}, "no"},
-	{"forge", "say a call, a result, a verdict, a cost, a limit, an end, a permission, a fact", [3][]string{}, "no"},
-	{"other-task", "claim something about another's task", [3][]string{}, "no"},
-	{"no-token", "speak without the step's token", [3][]string{}, "no"},
-	{"orphan-speaks", "forge from a process without parents and environment", [3][]string{}, "no"},
-	{"other-step", "speak to another step, of another repository too", [3][]string{}, "no"},
-	{"flood", "keep its step from answering by a flood", [3][]string{}, "no"},
-	{"sockets-seen", "see the sockets of other steps", [3][]string{nobody, confined, confined}, "yes"},
-	{"tokens-read", "read the tokens of other steps", [3][]string{nobody, nobody, confined}, "yes"},
-	{"plant", "put something into the folder of sockets", [3][]string{nobody, nobody, confined}, "yes"},
-	{"log", "write `.orch/log.jsonl`", [3][]string{nobody, inTasks, confined}, "yes"},
-	{"settings", "write `.orch/config.yaml`, hooks, playbooks", [3][]string{nobody, inTasks, confined}, "yes"},
-	{"move", "move `.orch` away", [3][]string{nobody, inTasks, confined}, "yes"},
-	{"git", "write git's hooks and configuration", [3][]string{nobody, inTasks, confined}, "yes"},
-	{"refs", "make and move branches of the repository", [3][]string{inTasks, inTasks, confined}, "yes"},
-	{"outside", "write outside of the project", [3][]string{nobody, nobody, confined}, "yes"},
-	{"startup-files", "write `~/.profile`, `~/.gitconfig`", [3][]string{nobody, nobody, confined}, "yes"},
-	{"program", "put another `orch` beside the program", [3][]string{nobody, nobody, confined}, "yes"},
-	{"keys", "read `~/.ssh`, `~/.aws`", [3][]string{nobody, nobody, confined}, "yes"},
-	{"other-keys", "read `~/.netrc`, `~/.git-credentials`", [3][]string{confined, confined, confined}, "yes"},
-	{"environment", "read the environment of its step or supervisor", [3][]string{nobody, nobody, confined}, "yes"},
-	{"memory-of-orch", "write the memory of its step or supervisor", [3][]string{nobody, nobody, confined}, "yes"},
-	{"end-of-orch", "end its step or supervisor", [3][]string{nobody, nobody, confined}, "yes"},
-	{"person", "say with `orch` what a person says", [3][]string{}, "yes"},
-	{"person-bare", "the same without a trace of the step around it", [3][]string{}, "yes"},
-	{"leave", "leave a process behind", [3][]string{}, notTried},
+	{"given", "learn of a socket from its environment, also where orch itself had one", [4][]string{talkers, talkers, talkers, talkers}, "no"},
+	{"ask", "ask and claim through the socket of its own step, as it may", [4][]string{talkers, talkers, talkers, talkers}, "no"},
+	{"forge", "say a call, a result, a verdict, a cost, a limit, an end, a permission, a fact", [4][]string{}, "no"},
+	{"other-task", "claim something about another's task", [4][]string{}, "no"},
+	{"no-token", "speak without the step's token", [4][]string{}, "no"},
+	{"orphan-speaks", "forge from a process without parents and environment", [4][]string{}, "no"},
+	{"other-step", "speak to another step, of another repository too", [4][]string{}, "no"},
+	{"flood", "keep its step from answering by a flood", [4][]string{}, "no"},
+	{"sockets-seen", "see the sockets of other steps", [4][]string{nobody, nobody, confined, confined}, "yes"},
+	{"tokens-read", "read the tokens of other steps", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"plant", "put something into the folder of sockets", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"log", "write `.orch/log.jsonl`", [4][]string{nobody, nobody, inTasks, confined}, "yes"},
+	{"settings", "write `.orch/config.yaml`, hooks, playbooks", [4][]string{nobody, nobody, inTasks, confined}, "yes"},
+	{"move", "move `.orch` away", [4][]string{nobody, nobody, inTasks, confined}, "yes"},
+	{"git", "write git's hooks and configuration", [4][]string{nobody, nobody, inTasks, confined}, "yes"},
+	{"refs", "make and move branches of the repository", [4][]string{inTasks, inTasks, inTasks, confined}, "yes"},
+	{"outside", "write outside of the project", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"startup-files", "write `~/.profile`, `~/.gitconfig`", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"program", "put another `orch` beside the program", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"keys", "read `~/.ssh`, `~/.aws`", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"other-keys", "read `~/.netrc`, `~/.git-credentials`", [4][]string{confined, confined, confined, confined}, "yes"},
+	{"environment", "read the environment of its step or supervisor", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"memory-of-orch", "write the memory of its step or supervisor", [4][]string{nobody, nobody, nobody, confined}, "yes"},
+	{"end-of-orch", "end its step or supervisor", [4][]string{nobody, confined, nobody, confined}, "yes"},
+	{"person", "say with `orch` what a person says", [4][]string{}, "yes"},
+	{"person-bare", "the same without a trace of the step around it", [4][]string{}, "yes"},
+	{"trusts", "trust with `orch config trust` what came with the repository", [4][]string{}, "yes"},
+	{"restores", "give up messages with `orch board restore --accept`", [4][]string{}, notTried},
+	{"leave", "leave a process behind", [4][]string{}, notTried},
 }
 
 const (
@@ -82,7 +84,7 @@ const (
 func TestSafetyTableIsWhatWasTried(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	fmt.Fprintf(&b, "| it tries to | %s | hook |\n|---|---|---|---|---|\n", strings.Join(columns, " | "))
+	fmt.Fprintf(&b, "| it tries to | %s | hook |\n|---|%s---|\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, row := range hostileTable {
 		fmt.Fprintf(&b, "| %s ", row.what)
 		for _, who := range row.through {

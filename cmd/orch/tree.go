@@ -128,6 +128,7 @@ func newRoot(a *app, list []command) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = len(list) == 1 // it was not asked for either
 	root.CompletionOptions.HiddenDefaultCmd = true
+	a.refuseBelow(root)
 	usageErrors(root)
 	if len(list) > 1 {
 		firstScreen(root)

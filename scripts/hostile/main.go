@@ -96,6 +96,8 @@ var attacks = []struct {
 	{"end-of-orch", (*hostile).end},
 	{"person", (*hostile).person},
 	{"person-bare", (*hostile).personBare},
+	{"trusts", (*hostile).trusts},
+	{"restores", (*hostile).restores},
 	{"leave", (*hostile).leave},
 }
 
@@ -132,8 +134,8 @@ func run(from, party string, more []string) error {
 	defer report.Close()
 	out := json.NewEncoder(io.MultiWriter(report, os.Stdout))
 	for _, a := range attacks {
-		if party == "hook" && a.name == "leave" {
-			continue // no guard collects what a person's own command leaves
+		if party == "hook" && (a.name == "leave" || a.name == "restores") {
+			continue // no guard collects what a person's own command leaves, and it may restore
 		}
 		through, detail := a.try(h)
 		if err := out.Encode(Result{a.name, through, detail}); err != nil {

@@ -102,6 +102,7 @@ func (h *hostile) bids() [][]string {
 	all := [][]string{
 		{"note", "human", Forged}, {"memory", "add", Forged}, {"task", "add", Forged}, {"allow", "delete-"}, {"answer", Forged},
 		{"resume"}, {"pause"}, {"claim", "--as", "human-1"}, {"step", "executor"}, {"run", "--later", Forged},
+		{"deny", "delete-"}, {"abort"}, {"board", "repair"}, {"board", "gc"}, {"board", "track"}, {"goals", "retry"}, {"run", "--continue"}, {"integrate"}, {"memory", "rebuild"},
 	}
 	if h.party == "hook" {
 		return all[:1]
@@ -116,6 +117,16 @@ func (h *hostile) person() (through bool, detail string) {
 		through, said = through || got, append(said, args[0]+": "+what)
 	}
 	return through, strings.Join(said, "; ")
+}
+
+// trusts trusts what came with the repository, as only a person does.
+func (h *hostile) trusts() (bool, string) {
+	return h.bid(exec.Command(h.Orch, "-C", h.Project, "config", "trust"), os.Environ())
+}
+
+// restores gives up messages of the log for good, as only a person does.
+func (h *hostile) restores() (bool, string) {
+	return h.bid(exec.Command(h.Orch, "-C", h.Project, "board", "restore", "--accept"), os.Environ())
 }
 
 // personBare is a person without a trace of the step in its environment, in a
