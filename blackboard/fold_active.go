@@ -34,9 +34,20 @@ func (x *tx) account() {
 		x.activations.edit(ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause}.key()).ActiveMS = m.ActiveMS
 	case message.StepEnded:
 		m.measure(x.s.activations.get(ActivationKey{Role: b.Role, Subject: b.Subject, Cause: b.Cause}.key()), b, x.m.TS)
+	case message.Registered, message.Deregistered, message.Outage:
+	default:
+		x.worked()
 	}
 	if !ran || x.m.TS.After(before.LastActive) {
 		m.LastActive = x.m.TS
+	}
+}
+
+// worked notes when a step last did or said something: until then it was no wait.
+func (x *tx) worked() {
+	key := ActivationKey{Role: x.m.From, Subject: x.m.Subject, Cause: x.m.Cause}.key()
+	if a := x.activations.peek(key); a != nil && a.Live() && a.Agent == x.m.Agent {
+		x.activations.edit(key).Worked = x.m.TS
 	}
 }
 
@@ -48,7 +59,7 @@ func (m *meter) measure(a *Activation, end message.StepEnded, at time.Time) {
 	case message.EndLost:
 		return
 	case message.EndOutage:
-		m.waited(a)
+		m.waited(a, end)
 		return
 	}
 	span := at.Sub(a.Started.TS).Milliseconds()
@@ -60,10 +71,13 @@ func (m *meter) measure(a *Activation, end message.StepEnded, at time.Time) {
 	m.Measured, m.MeasuredMS = at, m.ActiveMS
 }
 
-// waited takes back the time of a step that nobody answered: to wait for a
-// provider is no work. The time counts where another step worked meanwhile.
-func (m *meter) waited(a *Activation) {
-	if m.Running == 0 && m.Measured.Before(a.Started.TS) {
-		m.ActiveMS = a.ActiveMS
+// waited takes back the time in which a step waited for a provider: that is no
+// work. What it did before nobody answered counts, and all of it where another
+// step worked meanwhile.
+func (m *meter) waited(a *Activation, end message.StepEnded) {
+	if m.Running > 0 || m.Measured.After(a.Started.TS) {
+		return
 	}
+	worked := min(a.Worked.Sub(a.Started.TS).Milliseconds(), end.DurationMS)
+	m.ActiveMS = a.ActiveMS + max(0, worked)
 }

@@ -73,3 +73,27 @@ func TestActiveTimeOfStepsSideBySideCountsOnce(t *testing.T) {
 		t.Errorf("%d ms count, want 15 min", got)
 	}
 }
+
+// What a step did before its provider failed was work, and what it waited for
+// after that was none; so does a step count that starts when another one ends.
+func TestWorkBeforeAnOutageCounts(t *testing.T) {
+	p := planners{newScript(t)}
+	p.perceived("g")
+	p.start("planner-1", "m1")
+	p.after(time.Minute)
+	p.end("planner-1", "m1", message.EndDone, time.Minute)
+	p.start("planner-1", "m2")
+	p.after(25 * time.Minute)
+	p.say(message.MemoryQuery{Space: "intent:x", Entity: "env:local"}, inGoal("g"), about("g"), as("planner-1"), because("m2"))
+	p.after(5 * time.Minute) // nobody answers
+	p.end("planner-1", "m2", message.EndOutage, 30*time.Minute)
+	if got := p.goal("g").ActiveMS; got != (26 * time.Minute).Milliseconds() {
+		t.Errorf("%d ms count, want 26 min", got)
+	}
+	p.say(message.StepStarting{Role: message.Planner, Subject: "g", Cause: "m2", Agent: "planner-1", Try: 2}, inGoal("g"))
+	p.after(5 * time.Minute)
+	p.end("planner-1", "m2", message.EndOutage, 5*time.Minute)
+	if got := p.goal("g").ActiveMS; got != (26 * time.Minute).Milliseconds() {
+		t.Errorf("after a try that only waited %d ms count, want 26 min", got)
+	}
+}

@@ -37,8 +37,9 @@ type Activation struct {
 	Kills    int             `json:"kills"`   // ends with class killed, lost or moved
 	Reserve  float64         `json:"reserve"`
 	Started  Ref             `json:"started"`
-	Ended    Ref             `json:"ended"`     // zero while live
-	ActiveMS int64           `json:"active_ms"` // the goal's active time when this try started
+	Ended    Ref             `json:"ended"`           // zero while live
+	ActiveMS int64           `json:"active_ms"`       // the goal's active time when this try started
+	Worked   time.Time       `json:"worked,omitzero"` // when this try last did or said something
 	Class    string          `json:"class,omitempty"`
 	Exit     int             `json:"exit"`
 	Detail   string          `json:"detail,omitempty"` // what it said of its end

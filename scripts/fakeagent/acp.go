@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -208,6 +209,11 @@ func (a *acpAgent) prompt(f frame) {
 			a.update(m{"sessionUpdate": "tool_call_update", "toolCallId": command, "status": map[bool]string{true: "failed", false: "completed"}[failed],
 				"content": []any{m{"type": "content", "content": m{"type": "text", "text": output}}}})
 		})
+		var down *providerError
+		if errors.As(err, &down) {
+			a.refuse(f, -32603, err.Error())
+			return
+		}
 		if err != nil {
 			fail(err)
 		}

@@ -30,6 +30,14 @@ type answered struct {
 	}
 }
 
+// providerError is what an agent program says of its provider by an event of its own.
+type providerError struct {
+	status int
+	body   string
+}
+
+func (e *providerError) Error() string { return fmt.Sprintf("API Error: %d %s", e.status, e.body) }
+
 // consult asks the model server at $FAKEAGENT_MODEL what to say, so that one
 // script of answers drives agent programs as it drives models. It carries out
 // the calls of an answer below dir, tells done of each, and returns the last
@@ -71,8 +79,11 @@ func question(turns []any) (got answered, raw json.RawMessage, err error) {
 	}
 	defer res.Body.Close()
 	body, err = io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		return got, nil, errors.Join(err, fmt.Errorf("%s: %s", res.Status, body))
+	switch {
+	case err != nil:
+		return got, nil, err
+	case res.StatusCode != http.StatusOK:
+		return got, nil, &providerError{res.StatusCode, string(body)}
 	}
 	var turn struct {
 		Choices []struct{ Message json.RawMessage }

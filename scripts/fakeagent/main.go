@@ -14,6 +14,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -222,6 +223,10 @@ func (a *agent) play(mode string) {
 			a.say(a.voice.called(command)...)
 			a.say(a.voice.returned(output, failed)...)
 		})
+		var down *providerError
+		if errors.As(err, &down) {
+			a.end(a.voice.failed(err.Error(), down.status), 1)
+		}
 		if err != nil {
 			fail(err)
 		}
