@@ -64,6 +64,10 @@ func (x *tx) completeDraft(b message.SubTask) error {
 // around it blocks; then a person has to look.
 const environmental = 3
 
+// OnlyAPerson tells that what is around a task has blocked it so often that the
+// planner's answer would not help.
+func (t *Task) OnlyAPerson() bool { return t.Review.Environment >= environmental }
+
 func (x *tx) unblocked(b message.Unblocked) error {
 	if b.Task == "" {
 		if x.m.From != message.Human {
@@ -81,7 +85,7 @@ func (x *tx) unblocked(b message.Unblocked) error {
 			return x.refuse("task %s is not a coder's", t.ID)
 		case t.Exhausted():
 			return x.refuse("%d coders were blocked on task %s: it must be rescoped", len(t.Review.FailedBy), t.ID)
-		case t.Review.Environment >= environmental:
+		case t.OnlyAPerson():
 			return x.refuse("task %s was blocked %d times by what is around it: a person has to look, then: orch task unblock", t.ID, t.Review.Environment)
 		case b.Reason == "":
 			return x.refuse("it answers nothing")

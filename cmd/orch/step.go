@@ -219,6 +219,7 @@ func mendFirst(err error) string {
 	gone, missing := errors.AsType[*workspace.NotReadyError](err)
 	untrusted, pulled := errors.AsType[*trust.UntrustedError](err)
 	odd, came := errors.AsType[*trust.OddError](err)
+	around, blocked := errors.AsType[*planner.AroundError](err)
 	switch {
 	case err != nil && journal.FaultOf(err) == journal.DiskFull:
 		return err.Error() + ". The disk is full: free some space (orch board gc helps), then: orch resume"
@@ -228,6 +229,8 @@ func mendFirst(err error) string {
 		return gone.Error() + ". " + gone.Hint()
 	case pulled:
 		return untrusted.Error() + ". " + untrusted.Hint() + ", then: orch resume"
+	case blocked:
+		return around.Error() + ". " + around.Hint()
 	case came:
 		return odd.Error() + ". " + odd.Hint() + ", then: orch resume"
 	}

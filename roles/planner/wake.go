@@ -31,6 +31,24 @@ func (e *UnansweredError) Error() string {
 // Hint names the next command.
 func (e *UnansweredError) Hint() string { return "orch why " + e.Wake.Subject }
 
+// AroundError says that a task is blocked by what is around it, again and again:
+// no answer of a planner helps, and a person has to look.
+type AroundError struct {
+	Task message.TaskID
+	Slot string
+	Why  string // what blocked it last
+	N    int    // how often it was
+}
+
+func (e *AroundError) Error() string {
+	return fmt.Sprintf("task %s (%s) was blocked %d times by what is around it, last by: %s", e.Slot, e.Task, e.N, strings.TrimSuffix(e.Why, "."))
+}
+
+// Hint names the next command.
+func (e *AroundError) Hint() string {
+	return fmt.Sprintf("Put that right, then: orch task unblock %s; orch resume", e.Task)
+}
+
 // waking is the planner's answer to one thing that woke it.
 type waking struct {
 	e    *step.Env
@@ -86,6 +104,9 @@ func answerWake(ctx context.Context, e *step.Env, g blackboard.Goal) error {
 	}
 	if err := w.exhaustion(ctx); err != nil {
 		return err
+	}
+	if w.wake.Kind == loop.WakeBlocked && w.task.OnlyAPerson() {
+		return &AroundError{Task: w.task.ID, Slot: w.task.Slot, Why: w.task.BlockedReason, N: w.task.Review.Environment}
 	}
 	if w.byCode() {
 		reason := fmt.Sprintf("%s; it was rescoped %d times already, so the controller decides", w.wake.Why, w.task.Rescopes)

@@ -108,6 +108,35 @@ func TestABlockedCoderIsAnswered(t *testing.T) {
 	}
 }
 
+// A planner may try again what is around a task blocked twice; from the third
+// time on nobody is asked, and a person is told what to do.
+func TestWhatIsAroundATaskIsForAPerson(t *testing.T) {
+	w := planned(t)
+	w.answers(think.WakeAnswer{Answer: think.AnswerUnblock, Reason: "try again"})
+	for range 3 {
+		a := w.slot("a")
+		w.about(a.ID, message.Coder, "coder-1", w.claims(a, "coder-1"), message.Blocked{Task: a.ID, BlockedReason: "the proxy refuses every download",
+			BlockedQuestions: []string{"Is there a mirror?"}, Attempted: []string{"npm ci"}, Kind: message.BlockedEnvironment})
+		err := w.Next(message.Planner, w.run)
+		around, told := errors.AsType[*planner.AroundError](err)
+		switch n := w.slot("a").Review.Environment; {
+		case n < 3 && err != nil:
+			t.Fatal(err)
+		case n == 3 && !told:
+			t.Fatalf("after %d times: %v", n, err)
+		case n == 3:
+			for _, part := range []string{"blocked 3 times", "the proxy refuses every download", "orch task unblock " + string(a.ID), "orch resume"} {
+				if !strings.Contains(around.Error()+". "+around.Hint(), part) {
+					t.Errorf("%q and %q do not say %q", around, around.Hint(), part)
+				}
+			}
+		}
+	}
+	if n := len(w.Plan.Woken); n != 2 {
+		t.Errorf("the planner was asked %d times", n)
+	}
+}
+
 func TestARescopedTaskIsReplacedByDraftsThatPassTheGates(t *testing.T) {
 	w := planned(t)
 	w.blocks("a", "coder-1")
