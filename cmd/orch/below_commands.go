@@ -29,6 +29,8 @@ func openBelow(path string, changed func(flag string) bool) bool {
 		return changed("list")
 	case "agent submit", "note anomaly", "note discovery", "note blocked", "note handoff":
 		return true // they ask the step
+	case "task claim", "task release":
+		return true // they only speak on the board, which refuses them itself, and loops call them often
 	case "version", "guard", "doctor confine", "agent test", "init":
 		return true // they touch no board, or make one of their own
 	case "role step":

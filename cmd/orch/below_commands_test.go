@@ -19,7 +19,7 @@ import (
 // board. It is written out here so that opening one more is a decision.
 var open = strings.Split(`status|goals|goals sprint show|task ls|task show|cost|why|log|show|diff|audit|
 memory ls|memory show|memory query|memory why|config|doctor|agent ls|board state|board verify|board replay|role prompt|role controller decide|
-agent submit|note anomaly|note discovery|note blocked|note handoff|version|guard|doctor confine|agent test|init|role step`, "|")
+agent submit|note anomaly|note discovery|note blocked|note handoff|version|guard|doctor confine|agent test|init|role step|task claim|task release`, "|")
 
 // TestACommandOfAStepRunsOnlyWhatIsOpenToIt has each command of the tree refuse
 // at once below a step, unless it is one of those above; a new one too.
