@@ -60,6 +60,13 @@ func collect(pid int) {
 // descriptor and no right to look at the process.
 func absent(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
+// Descriptors is how many files the calling process may have open at once.
+func Descriptors() (n uint64, known bool) {
+	var limit unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	return uint64(limit.Cur), err == nil
+}
+
 func exists(p *os.Process) bool { return p.Signal(syscall.Signal(0)) == nil }
 
 // lookPath finds a bare program name by the PATH the command itself will have.

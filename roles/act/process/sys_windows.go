@@ -35,6 +35,9 @@ func absent(pid int) bool {
 	return err != nil && !errors.Is(err, syscall.ERROR_ACCESS_DENIED)
 }
 
+// Descriptors is not known: this system has no such limit.
+func Descriptors() (n uint64, known bool) { return 0, false }
+
 // exists is true: the pid could be opened, and this system tells no more.
 func exists(*os.Process) bool { return true }
 

@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
@@ -67,7 +69,7 @@ func (p *Processes) Step(ctx context.Context, c Claim) End {
 	k := c.Activation.Key
 	log, err := p.log(c)
 	if err != nil {
-		return End{Exit: -1, Class: message.EndCrash, Detail: err.Error()}
+		return unstarted(End{Exit: -1}, err)
 	}
 	defer log.Close()
 	lifeline, hold := io.Pipe()
@@ -123,7 +125,7 @@ func endOf(r process.Result, report []byte) End {
 	case r.TimedOut, r.Idle, r.Flooded:
 		e.Class, e.Detail = message.EndTimeout, r.Why()
 	case r.Err != nil:
-		e.Class, e.Detail = message.EndCrash, r.Err.Error()
+		e = unstarted(e, r.Err)
 	case r.Signal != "":
 		e.Class, e.Detail = message.EndKilled, r.Signal
 	case r.Exit == 0:
@@ -145,6 +147,22 @@ func endOf(r process.Result, report []byte) End {
 		}
 	}
 	return e
+}
+
+// unstarted is the end of a step that could not be started or seen through. What
+// this process lacks is no fault of the step: it does not count against it.
+func unstarted(e End, err error) End {
+	e.Class, e.Detail = message.EndCrash, err.Error()
+	if lacking(err) {
+		e.Class, e.Unable = message.EndInterrupted, err
+	}
+	return e
+}
+
+// lacking tells whether an error says that this process or its system has no
+// descriptor left, which says nothing about anybody else.
+func lacking(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 func lastLine(parts ...[]byte) string {

@@ -164,6 +164,7 @@ type End struct {
 	Spent      []message.Spent // by model
 	Needs      string          // what a person must mend before it is worth starting again
 	Down       *Down           // that no provider answered, with class outage
+	Unable     error           `json:"-"` // what the supervisor itself lacks to start steps; it ends
 }
 
 // NeedsPerson names the checkpoint of a step that a person must help.

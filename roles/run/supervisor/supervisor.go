@@ -289,7 +289,7 @@ func (s *Supervisor) close(e ended) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	err := s.End(ctx, e.claim, e.end)
+	err := errors.Join(s.End(ctx, e.claim, e.end), e.end.Unable)
 	s.Hooks.Run(ctx, Moment{Name: "post-step", Goal: e.claim.Activation.Goal, Role: key.Role, Task: key.Subject, Result: e.end.Class}, e.end)
 	return err
 }

@@ -49,6 +49,8 @@ func (s *Supervisor) untrusted(ctx context.Context, a loop.Activation) (held boo
 		return false, nil
 	case ctx.Err() != nil:
 		return false, ctx.Err()
+	case lacking(why): // the supervisor's own trouble, not the goal's
+		return false, why
 	}
 	no := &UnfitError{What: why.Error()}
 	if h, ok := errors.AsType[interface {
