@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/blackboard/plainfile"
 	"orch/roles/act/process"
 )
 
@@ -100,7 +100,7 @@ func (a *app) mustBePerson(ctx context.Context) error {
 // notBelowRegistered is notBelow for a board that can not be read, which some
 // commands are there to mend: it looks at each registration that is left of the log.
 func notBelowRegistered(root string) error {
-	raw, err := os.ReadFile(filepath.Join(root, blackboard.DirName, "log.jsonl"))
+	raw, err := plainfile.Read(filepath.Join(root, blackboard.DirName, "log.jsonl"))
 	if err != nil {
 		return nil // nothing is left to look at
 	}
