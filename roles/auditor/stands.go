@@ -45,11 +45,11 @@ func (a *Auditor) ended(m message.Message, g *goal, b message.FinalResult) {
 	}
 	f := &a.s.Figures
 	if a.window.Has(m.TS, m.Goal) {
-		if len(f.Goals) >= maxStands {
-			f.Goals = slices.Delete(f.Goals, 0, 1)
-			f.EndsGone++
+		if len(f.Goals) >= 2*maxStands { // a copy, as figures that were handed out keep the old list
+			f.Goals = slices.Clone(f.Goals[maxStands:])
+			f.EndsGone += maxStands
 		}
-		f.Goals = append(f.Goals[:len(f.Goals):len(f.Goals)], s)
+		f.Goals = append(f.Goals, s)
 	}
 	if b.Directive == message.Abandon {
 		a.find(Finding{Kind: GoalAbandoned, Severity: Warning, Goal: m.Goal, Subject: string(m.Goal), Role: m.From, Agent: m.Agent,
