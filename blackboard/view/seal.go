@@ -90,7 +90,7 @@ func Stale(data []byte, head uint64) bool {
 		return true
 	}
 	seq, ok := SeqOf(data)
-	return Sealed(data) && (olderForm(data) || ok && seq < head)
+	return (olderForm(data) || ok && seq < head) && Sealed(data)
 }
 
 // olderForm tells whether a file is in a form that was shown before this one.
