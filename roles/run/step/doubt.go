@@ -1,8 +1,10 @@
 package step
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -51,7 +53,7 @@ func (d *doubts) read(s *blackboard.State, goal message.GoalID) {
 // leftAlone tells whether a person said of a call that it is not to be made again.
 func (d *doubts) leftAlone(tool string, input json.RawMessage) bool {
 	for _, one := range slices.Backward(d.all) {
-		if one.Tool == tool && sameInput(one.In, input) {
+		if actOf(one.Tool, one.In) == actOf(tool, input) {
 			allowed, answered := d.answered[one.Call]
 			return answered && !allowed
 		}
@@ -68,21 +70,35 @@ func again(all []blackboard.Doubt) gate.Rule {
 
 func timesIn(all []blackboard.Doubt, tool string, input json.RawMessage) (n int) {
 	for _, d := range all {
-		if d.Tool == tool && sameInput(d.In, input) {
+		if actOf(d.Tool, d.In) == actOf(tool, input) {
 			n++
 		}
 	}
 	return n
 }
 
-// nameOf is a call as a person would write it, with a number from the second
-// time on that it is in doubt.
-func nameOf(d blackboard.Doubt, n int) string {
-	name := shortName(strings.Trim(message.CallName(d.Tool, d.In), "`"))
-	if n > 1 {
-		name += fmt.Sprintf(" (%d)", n)
+// actOf is what a call does, whatever else its input says: of a command its words
+// and where it runs. Two calls that may do the same have one: a person is rather
+// asked once too often.
+func actOf(tool string, input json.RawMessage) string {
+	var in struct{ Command, Dir string }
+	if json.Unmarshal(input, &in) == nil && in.Command != "" {
+		return fmt.Sprintf("%q", []string{tool, strings.Join(strings.Fields(in.Command), " "), filepath.Clean(in.Dir)})
 	}
-	return name
+	return fmt.Sprintf("%q", []string{tool, string(canonical(input))})
+}
+
+// nameOf is the n-th doubt about a call, as a person reads it and answers it. A
+// plain command in the project's directory is its own name. Any other name ends
+// with a hash of what it stands for, so that a yes to one call is none to another.
+func nameOf(d blackboard.Doubt, n int) string {
+	act, name := actOf(d.Tool, d.In), strings.Trim(message.CallName(d.Tool, d.In), "`")
+	plain := fmt.Sprintf("%q", []string{string(tool.Shell), name, "."})
+	if n == 1 && act == plain && !strings.HasSuffix(name, ")") {
+		return shortName(name)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", act, n))
+	return fmt.Sprintf("%s (time %d, call %x)", shortName(name), n, sum[:8])
 }
 
 // madeMaybe refuses a call that was started before in this goal and whose end

@@ -168,15 +168,17 @@ func (j *Journalled) Recall(name string, input json.RawMessage) (think.Done, boo
 }
 
 // sameInput compares JSON by what it says.
-func sameInput(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return bytes.Equal(a, b)
+func sameInput(a, b json.RawMessage) bool { return bytes.Equal(canonical(a), canonical(b)) }
+
+// canonical is JSON in one order of keys; what is none stays as it is.
+func canonical(raw json.RawMessage) []byte {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return raw
 	}
-	left, err := json.Marshal(x)
+	same, err := json.Marshal(value)
 	if err != nil {
-		return false
+		return raw
 	}
-	right, err := json.Marshal(y)
-	return err == nil && bytes.Equal(left, right)
+	return same
 }
