@@ -36,6 +36,7 @@ const (
 
 // app is what every command is given: streams, global flags, and how to open the board.
 type app struct {
+	line     []string // what was typed behind the program's name
 	in       io.Reader
 	out, err io.Writer
 	dir      string // where to look for .orch, --dir
@@ -96,10 +97,10 @@ func usagef(hint, format string, args ...any) error {
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, in io.Reader, out, errw io.Writer) (code int) {
-	o, e := newEdge(out, wholeBy(args)), newEdge(errw, wholeBy(args))
+	o, e := newEdge(out, wholeBy(args, false)), newEdge(errw, wholeBy(args, false))
 	defer o.flush()
 	defer e.flush()
-	a := &app{in: in, out: o, err: e}
+	a := &app{line: args, in: in, out: o, err: e}
 	crash.Handle(func(cause any) { os.Exit(a.crashed(cause)) })
 	defer func() {
 		if cause := recover(); cause != nil {

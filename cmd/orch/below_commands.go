@@ -20,11 +20,10 @@ import (
 // orch on the step's board. What is not named here decides something that a
 // person decides, or speaks for a role, and is refused before it does anything.
 func openBelow(path string, changed func(flag string) bool) bool {
+	if reads(path) {
+		return true
+	}
 	switch path {
-	case "status", "goals", "goals sprint show", "task ls", "task show", "cost", "why", "log", "show", "diff", "audit",
-		"memory ls", "memory show", "memory query", "memory why",
-		"config", "doctor", "agent ls", "board state", "board verify", "board replay", "role prompt", "role controller decide":
-		return true // they read
 	case "config trust":
 		return changed("list")
 	case "agent submit", "note anomaly", "note discovery", "note blocked", "note handoff":
@@ -39,6 +38,17 @@ func openBelow(path string, changed func(flag string) bool) bool {
 	return false
 }
 
+// reads tells whether a command only shows something, and may be asked again.
+func reads(path string) bool {
+	switch path {
+	case "status", "goals", "goals sprint show", "task ls", "task show", "cost", "why", "log", "show", "diff", "audit",
+		"memory ls", "memory show", "memory query", "memory why",
+		"config", "doctor", "agent ls", "board state", "board verify", "board replay", "role prompt", "role controller decide":
+		return true
+	}
+	return false
+}
+
 // refuseBelow makes the commands of a tree refuse what openBelow does not open.
 func (a *app) refuseBelow(c *cobra.Command) {
 	for _, sub := range c.Commands() {
@@ -49,7 +59,12 @@ func (a *app) refuseBelow(c *cobra.Command) {
 		return
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if !openBelow(pathOf(c), c.Flags().Changed) {
+		path := pathOf(c)
+		if reads(path) {
+			cutBy(a.out, wholeBy(a.line, true))
+			cutBy(a.err, wholeBy(a.line, true))
+		}
+		if !openBelow(path, c.Flags().Changed) {
 			if err := a.mustBePerson(c.Context()); err != nil {
 				return err
 			}

@@ -257,14 +257,10 @@ func plain(w io.Writer, line string) string {
 	return strings.Join(parts, e.mark)
 }
 
-// reading are the commands that only show something: asked again with their
-// output elsewhere, they show all of it.
-var reading = []string{"board", "goals", "status", "cost", "log", "show", "why", "prompt", "state", "diff", "replay", "verify", "config",
-	"doctor", "audit", "trust", "version", "memory", "task", "sprint", "agent", "checkpoint"}
-
-// wholeBy is the command that shows what a terminal is not shown of a line;
-// empty if nothing is to be left out.
-func wholeBy(args []string) string {
+// wholeBy is the command that shows what a terminal is not shown of a line:
+// the same again where it only reads, else what prints the record of it. Empty
+// if nothing is to be left out.
+func wholeBy(args []string, reads bool) string {
 	var words []string
 	if slices.Contains(args, "--json") {
 		return "" // for a program, which a cut would leave without JSON
@@ -276,10 +272,17 @@ func wholeBy(args []string) string {
 		words = append(words, lined(visible.Text(arg)))
 	}
 	line := "orch " + strings.Join(words, " ")
-	if list := needed(args); len(list) > 1 || !slices.Contains(reading, list[0].name) || len(line) > 200 {
+	if !reads || len(line) > 200 {
 		line = "orch log --json"
 	}
 	return line + " | less -S"
+}
+
+// cutBy names the command that shows whole what a terminal is shown cut.
+func cutBy(w io.Writer, command string) {
+	if e, ok := w.(*edge); ok && e.tty {
+		e.cut = command
+	}
 }
 
 const bareWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@+"

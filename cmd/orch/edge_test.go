@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -82,10 +85,31 @@ func TestALongLineIsCutOnATerminal(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"show 7": "orch show 7 | less -S", "task show a'b\x1b": `orch task show 'a'\''b\u001b' | less -S`,
-		"run x": "orch log --json | less -S", "show 7 --json": "",
+		"show 7 --json": "",
 	} {
-		if got := wholeBy(strings.Split(line, " ")); got != want {
+		if got := wholeBy(strings.Split(line, " "), true); got != want {
 			t.Errorf("orch %q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestOnlyWhatReadsIsAskedAgain: the advice beside a cut line never is to do
+// something a second time.
+func TestOnlyWhatReadsIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"task ls": "orch task ls | less -S", "log": "orch log | less -S", "state": "orch state | less -S", "prompt coder": "orch prompt coder | less -S",
+		"task claim t1": "orch log --json | less -S", "claim t1": "orch log --json | less -S", "goals drop g1": "orch log --json | less -S",
+		"config trust": "orch log --json | less -S", "run x": "orch log --json | less -S", "task --dep 1 x": "orch log --json | less -S",
+	} {
+		args := strings.Split(line, " ")
+		out := &edge{to: io.Discard, tty: true, cut: wholeBy(args, false)}
+		a := &app{line: args, out: out, err: io.Discard, refuses: func(context.Context) error { return errors.New("not run here") }}
+		root := newRoot(a, needed(args))
+		root.SetArgs(append([]string{"--dir", t.TempDir()}, args...))
+		_ = root.Execute() // what it says is of no interest
+		if out.cut != want {
+			t.Errorf("orch %s: %q, want %q", line, out.cut, want)
 		}
 	}
 }
