@@ -94,14 +94,25 @@ type planned struct {
 }
 
 // Plan implements think.Planner. What the plan validator would refuse for
-// certain is sent back to the model at once, once.
+// certain is sent back to the model at once, once. A second plan that it would
+// refuse is returned: the validator names the rules it breaks.
 func (t *Thinker) Plan(ctx context.Context, in think.PlanInput) (think.Proposal, error) {
 	p, err := prompt.ForPlanner(in, t.survey(in.Workspace))
 	if err != nil {
 		return think.Proposal{}, err
 	}
 	c := t.talk(p)
-	v, err := object(ctx, c, func(v *planned) error { return v.check(in) })
+	var readable *planned // the last answer that is a plan
+	v, err := object(ctx, c, func(v *planned) error {
+		err := v.check(in)
+		if err != nil && len(v.Tasks) > 0 {
+			readable = v
+		}
+		return err
+	})
+	if _, unusable := errors.AsType[*think.UnusableError](err); unusable && readable != nil {
+		return readable.proposal(in, t.client.Model(), c.usage), nil
+	}
 	if err != nil {
 		return think.Proposal{Usage: c.usage}, err
 	}
@@ -185,7 +196,11 @@ func (v *planned) proposal(in think.PlanInput, source string, usage message.Usag
 	p := think.Proposal{TaskCriteria: specs(v.TaskCriteria), Source: source, SpecGaps: v.SpecGaps, Usage: usage}
 	done := matched(in.Previous)
 	for _, slot := range v.Keep {
-		if id := done[slot]; !slices.Contains(p.Keep, id) {
+		id, ok := done[slot]
+		if !ok {
+			id = message.TaskID(slot) // no task has it: the validator says so
+		}
+		if !slices.Contains(p.Keep, id) {
 			p.Keep = append(p.Keep, id)
 		}
 	}

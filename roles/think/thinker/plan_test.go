@@ -53,10 +53,11 @@ func TestAPlanThatCodeWouldRefuseIsSentBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			th, s := thinker(t, said1(c.plan), said1(c.plan))
-			_, err := th.Plan(context.Background(), think.PlanInput{Previous: before(), Constraint: must})
+			got, err := th.Plan(context.Background(), think.PlanInput{Previous: before(), Constraint: must})
 			var unusable *think.UnusableError
-			if !errors.As(err, &unusable) || !strings.Contains(unusable.Why, c.want) {
-				t.Fatalf("%v", err)
+			switch noPlan := name == "empty" || name == "no task criteria"; {
+			case noPlan && (!errors.As(err, &unusable) || !strings.Contains(unusable.Why, c.want)), !noPlan && (err != nil || len(got.Tasks) == 0):
+				t.Fatalf("%+v, %v", got, err) // a plan that can be read is the validator's to name
 			}
 			if turns := s.Asked()[1].Turns; !strings.Contains(turns[2].Text, c.want) {
 				t.Errorf("it was told %q", turns[2].Text)
