@@ -97,6 +97,9 @@ type Board struct {
 // there. A crash leaves nothing that a second Init would not complete.
 func Init(root string, o Options) (*Board, error) {
 	b := newBoard(root, o)
+	if err := refusePath(root); err != nil {
+		return nil, err
+	}
 	if err := b.refuseNetwork(); err != nil {
 		return nil, err
 	}
@@ -132,6 +135,9 @@ func Init(root string, o Options) (*Board, error) {
 // since the last checkpoint, neither the history nor the size of the board.
 func Open(root string, o Options) (*Board, error) {
 	b := newBoard(root, o)
+	if err := refusePath(root); err != nil {
+		return nil, err
+	}
 	log, err := journal.Open(b.dir, b.journalOptions())
 	if errors.Is(err, journal.ErrNoLog) {
 		return nil, fmt.Errorf("open the board of %s: %w", root, ErrNoBoard)

@@ -122,6 +122,16 @@ func TestNetworkIsRefused(t *testing.T) {
 	}
 }
 
+func TestAPathThatIsNotTextIsRefused(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "caf\xe9")
+	if _, err := Init(root, personOptions); !errors.As(err, new(*PathError)) {
+		t.Errorf("init: %v", err)
+	}
+	if _, err := Open(root, personOptions); !errors.As(err, new(*PathError)) {
+		t.Errorf("open: %v", err)
+	}
+}
+
 type networkFS struct{ journal.OSFS }
 
 func (networkFS) NetworkKind(string) (string, error) { return "NFS", nil }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
@@ -168,3 +169,23 @@ func (b *Board) GoalDir(goal message.GoalID) string {
 // they leave for one another and for the person. Commands write nothing else
 // below the board.
 func (b *Board) FilesDir(goal message.GoalID) string { return filepath.Join(b.GoalDir(goal), "files") }
+
+// PathError says that a project lies where no board can be: what is said of its
+// files is JSON, which holds only text, and many tools fail on such a path too.
+type PathError struct{ Path string }
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("the path %+q is not valid UTF-8, so that no record could name what lies there", e.Path)
+}
+
+// Hint says what a person can do.
+func (e *PathError) Hint() string {
+	return "rename the directory, for example with mv and Tab, and try again"
+}
+
+func refusePath(root string) error {
+	if utf8.ValidString(root) {
+		return nil
+	}
+	return &PathError{root}
+}

@@ -20,6 +20,7 @@ import (
 	"orch/blackboard/message"
 	"orch/blackboard/plainfile"
 	"orch/roles/act/confine"
+	"orch/roles/act/process"
 	"orch/roles/run/config"
 )
 
@@ -107,6 +108,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) (code int) {
 			code = a.crashed(cause)
 		}
 	}()
+	process.NameHome()
 	ctx, list := context.Background(), needed(args)
 	if len(list) > 1 || list[0].signals() {
 		var stop context.CancelFunc

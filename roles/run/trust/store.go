@@ -30,7 +30,7 @@ func StateDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find the state directory: %w", err)
+		return "", errors.New("nobody says where your home is, and what you trust is kept there: set HOME or XDG_STATE_HOME")
 	}
 	return filepath.Join(home, ".local", "state"), nil
 }
