@@ -127,6 +127,17 @@ func detections() map[string]detection {
 				return []uint64{s.final(message.FinalResult{Directive: message.Abandon})}
 			},
 			func(s *script) { *s = *goodRun(s.t) }},
+		"given up at a deadline": {GoalAbandoned,
+			func(s *script) []uint64 {
+				s.begin()
+				s.say(message.GiveUp{Reason: "late", Deadline: new(time.Time)}, said{from: message.Human, subject: "g"})
+				return []uint64{s.final(message.FinalResult{Directive: message.Abandon})}
+			},
+			func(s *script) {
+				s.begin()
+				s.say(message.GiveUp{Reason: "by hand"}, said{from: message.Human, subject: "g"})
+				s.final(message.FinalResult{Directive: message.Abandon, NextMoves: []string{"x"}})
+			}},
 		"calls refused again and again": {RepeatedRefusals,
 			func(s *script) []uint64 {
 				s.begin()
@@ -299,6 +310,18 @@ func detections() map[string]detection {
 			func(s *script) {
 				s.begin()
 				s.final(message.FinalResult{Directive: message.Abandon, NextMoves: []string{"x"}})
+			}},
+		"work that calls itself a fact": {OverclaimedResult,
+			func(s *script) []uint64 {
+				s.begin()
+				s.say(message.TaskSpec{TaskID: "g", Intent: "x", RawInput: "x", Declarative: true}, said{from: message.Perceiver, subject: "g"})
+				s.planned("t1")
+				return []uint64{s.final(message.FinalResult{Directive: message.Accept})}
+			},
+			func(s *script) {
+				s.begin()
+				s.say(message.TaskSpec{TaskID: "g", Intent: "x", RawInput: "x", Declarative: true}, said{from: message.Perceiver, subject: "g"})
+				s.final(message.FinalResult{Directive: message.Accept, NextMoves: []string{"x"}})
 			}},
 		"matched with a failed criterion": {OverclaimedResult,
 			func(s *script) []uint64 {

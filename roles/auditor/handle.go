@@ -35,7 +35,7 @@ func on[T message.Body](f func(*Auditor, message.Message, T)) handler {
 // their envelope alone, which is what makes a long log quick to read.
 var handlers = sync.OnceValue(func() map[message.Type]handler {
 	return map[message.Type]handler{
-		"UserInput": on((*Auditor).userInput), "SubTask": on((*Auditor).subTask), "TaskAdded": on((*Auditor).taskAdded),
+		"UserInput": on((*Auditor).userInput), "TaskSpec": on((*Auditor).taskSpec), "GiveUp": on((*Auditor).giveUp), "SubTask": on((*Auditor).subTask), "TaskAdded": on((*Auditor).taskAdded),
 		"DispatchManifest": on((*Auditor).manifest), "PlanRejected": on((*Auditor).planRejected), "DraftVoided": on((*Auditor).draftVoided),
 		"Rescoped": on((*Auditor).rescoped), "Abandoned": on((*Auditor).abandoned), "HumanEdit": on((*Auditor).humanEdit),
 		"Claimed": on((*Auditor).claimed), "Released": on((*Auditor).released), "LeaseLapsed": on((*Auditor).leaseLapsed),
@@ -167,6 +167,18 @@ func (a *Auditor) working(m message.Message, t message.Type) (*goal, bool) {
 func (a *Auditor) userInput(m message.Message, b message.UserInput) {
 	if _, over := a.s.Ended.has(string(m.Goal)); !over {
 		a.goalOf(m).Text = short(b.Text)
+	}
+}
+
+func (a *Auditor) taskSpec(m message.Message, b message.TaskSpec) {
+	if _, over := a.s.Ended.has(string(m.Goal)); !over {
+		a.goalOf(m).Fact = b.Declarative
+	}
+}
+
+func (a *Auditor) giveUp(m message.Message, b message.GiveUp) {
+	if _, over := a.s.Ended.has(string(m.Goal)); !over {
+		a.goalOf(m).Dropped = m.From == message.Human && b.Deadline == nil
 	}
 }
 

@@ -152,7 +152,7 @@ func (a *Auditor) finalResult(m message.Message, b message.FinalResult) {
 	if g.Round != nil {
 		ev = append(ev, g.Round.At)
 	}
-	if why := overclaims(b, g.Round); why != "" {
+	if why := overclaims(b, g); why != "" {
 		a.find(Finding{Kind: OverclaimedResult, Severity: Critical, Goal: m.Goal, Subject: string(m.Goal), Role: m.From, Agent: m.Agent,
 			Message: fmt.Sprintf("the result of %s says %s, but %s", m.Goal, b.Directive, why)}, ev...)
 	}
@@ -167,11 +167,13 @@ func (a *Auditor) finalResult(m message.Message, b message.FinalResult) {
 	}
 }
 
-// overclaims says in what a result claims more than the last round shows.
-func overclaims(b message.FinalResult, r *round) string {
+// overclaims says in what a result claims more than the last round shows. A
+// fact to remember is accepted without a round, if no work was done for it.
+func overclaims(b message.FinalResult, g *goal) string {
+	r := g.Round
 	if r == nil {
 		r = &round{}
-		if b.Directive != message.Abandon {
+		if fact := g.Fact && len(g.Tasks) == 0; b.Directive != message.Abandon && !fact {
 			return "nothing was ever measured"
 		}
 	}

@@ -37,7 +37,7 @@ const (
 	maxNext   = 5
 )
 
-// ended takes in how a goal ended; giving it up is a finding.
+// ended takes in how a goal ended; giving it up is a finding, unless a person did.
 func (a *Auditor) ended(m message.Message, g *goal, b message.FinalResult) {
 	s := GoalStand{Goal: m.Goal, Text: g.Text, Result: b.Directive, Rounds: g.Rounds, Unmet: len(b.UnmetCriteria), Seq: m.Seq, TS: m.TS, Why: short(b.Rationale), Next: []string{}}
 	for _, move := range b.NextMoves[:min(maxNext, len(b.NextMoves))] {
@@ -51,7 +51,7 @@ func (a *Auditor) ended(m message.Message, g *goal, b message.FinalResult) {
 		}
 		f.Goals = append(f.Goals, s)
 	}
-	if b.Directive == message.Abandon {
+	if b.Directive == message.Abandon && !g.Dropped {
 		a.find(Finding{Kind: GoalAbandoned, Severity: Warning, Goal: m.Goal, Subject: string(m.Goal), Role: m.From, Agent: m.Agent,
 			Message: fmt.Sprintf("goal %s was given up after %d rounds, %d criteria unmet: %s", m.Goal, g.Rounds, len(b.UnmetCriteria), b.Rationale)}, at(m))
 	}

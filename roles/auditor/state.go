@@ -64,13 +64,15 @@ const (
 
 // goal is what is remembered of one that has not ended.
 type goal struct {
-	Text   string    `json:"text"` // what was asked for
-	First  evidence  `json:"first"`
-	Last   evidence  `json:"last"`  // the latest message of it
-	Quiet  uint64    `json:"quiet"` // the message before the silence that was reported
-	Brake  mark      `json:"brake"`
-	Lifted time.Time `json:"lifted"`
-	Told   told      `json:"told"`
+	Text    string    `json:"text"`              // what was asked for
+	Fact    bool      `json:"fact,omitempty"`    // to remember: there is no work that could be measured
+	Dropped bool      `json:"dropped,omitempty"` // by a person
+	First   evidence  `json:"first"`
+	Last    evidence  `json:"last"`  // the latest message of it
+	Quiet   uint64    `json:"quiet"` // the message before the silence that was reported
+	Brake   mark      `json:"brake"`
+	Lifted  time.Time `json:"lifted"`
+	Told    told      `json:"told"`
 
 	Tasks    map[message.TaskID]*task    `json:"tasks"`
 	Approved map[message.TaskID]evidence `json:"approved"` // who matched, and the message that says so
