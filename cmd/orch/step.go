@@ -28,6 +28,7 @@ import (
 	"orch/roles/run/step"
 	"orch/roles/run/supervisor"
 	"orch/roles/run/trust"
+	"orch/roles/think"
 	"orch/roles/think/model"
 )
 
@@ -220,6 +221,7 @@ func mendFirst(err error) string {
 	untrusted, pulled := errors.AsType[*trust.UntrustedError](err)
 	odd, came := errors.AsType[*trust.OddError](err)
 	around, blocked := errors.AsType[*planner.AroundError](err)
+	tools, lacks := errors.AsType[*think.MissingToolError](err)
 	switch {
 	case err != nil && journal.FaultOf(err) == journal.DiskFull:
 		return err.Error() + ". The disk is full: free some space (orch board gc helps), then: orch resume"
@@ -231,6 +233,8 @@ func mendFirst(err error) string {
 		return untrusted.Error() + ". " + untrusted.Hint() + ", then: orch resume"
 	case blocked:
 		return around.Error() + ". " + around.Hint()
+	case lacks:
+		return tools.Error() + ". " + tools.Hint()
 	case came:
 		return odd.Error() + ". " + odd.Hint() + ", then: orch resume"
 	}

@@ -264,6 +264,19 @@ func (e *UnusableError) Hint() string {
 	return "give the role a stronger model: models in .orch/config.yaml"
 }
 
+// MissingToolError says that a plan needs programs that are not on PATH, and
+// that there is no other. The goal waits until a person has installed them.
+type MissingToolError struct{ Commands []string }
+
+func (e *MissingToolError) Error() string {
+	return "not on PATH, and nothing else would do: " + strings.Join(e.Commands, ", ")
+}
+
+// Hint names what a person can do.
+func (e *MissingToolError) Hint() string {
+	return "install what is missing, or put it on PATH, then: orch resume"
+}
+
 // NotJudgedError says that nobody who may judge something, a criterion, a change
 // or a plan, gave a verdict that can be used. It is neither passed nor failed,
 // who did the work did nothing wrong, and its goal waits for a person when

@@ -76,7 +76,7 @@ func TestShippedStepsNeedNoPermission(t *testing.T) {
 // everyCommand lists the commands of every approach that the workspace admits.
 func everyCommand(t *testing.T, b *Backend, dir, intent string) []string {
 	t.Helper()
-	s, err := b.situate(think.PlanInput{Goal: "g", Workspace: dir, Spec: message.TaskSpec{RawInput: intent}})
+	s, err := b.situate(think.PlanInput{Goal: "g", Workspace: dir, Spec: message.TaskSpec{RawInput: intent}}, b.opt.Facts(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

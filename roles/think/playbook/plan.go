@@ -24,9 +24,9 @@ type situation struct {
 	past   past
 }
 
-// situate finds the playbook and its parameters. What stands in the way of any
+// situate finds the playbook and its parameters in a workspace of these facts. What stands in the way of any
 // plan is a *think.NoPlanError.
-func (b *Backend) situate(in think.PlanInput) (*situation, error) {
+func (b *Backend) situate(in think.PlanInput, facts Facts) (*situation, error) {
 	words := in.Spec.RawInput
 	if words == "" {
 		words = in.Spec.Intent
@@ -40,7 +40,6 @@ func (b *Backend) situate(in think.PlanInput) (*situation, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := b.opt.Facts(in.Workspace)
 	values, dirs, err := p.values(words, facts, builtinValues{Orch: b.opt.Orch, Goal: string(in.Goal), Home: b.opt.Home})
 	if err != nil {
 		return nil, &think.NoPlanError{Why: err.Error()}
@@ -64,7 +63,7 @@ func planned(previous []think.PreviousTask) string {
 
 // Candidates lists every pair whose conditions hold, in the playbook's order.
 func (b *Backend) Candidates(ctx context.Context, in think.PlanInput) ([]message.Pair, error) {
-	s, err := b.situate(in)
+	s, err := b.situate(in, b.opt.Facts(in.Workspace))
 	var none *think.NoPlanError
 	if errors.As(err, &none) {
 		return []message.Pair{}, nil // Plan will say why
@@ -86,9 +85,18 @@ func (b *Backend) Candidates(ctx context.Context, in think.PlanInput) ([]message
 }
 
 // Plan takes, for every slot that is not kept, the first approach that is
-// applicable and allowed, as the directive says.
+// applicable and allowed, as the directive says. Where only programs that are
+// not installed stand in the way, the error is a *think.MissingToolError.
 func (b *Backend) Plan(ctx context.Context, in think.PlanInput) (think.Proposal, error) {
-	s, err := b.situate(in)
+	p, err := b.plan(ctx, in, b.opt.Facts(in.Workspace))
+	if lacks := b.lacking(ctx, in, err); lacks != nil {
+		return think.Proposal{}, lacks
+	}
+	return p, err
+}
+
+func (b *Backend) plan(ctx context.Context, in think.PlanInput, facts Facts) (think.Proposal, error) {
+	s, err := b.situate(in, facts)
 	if err != nil {
 		return think.Proposal{}, err
 	}

@@ -380,6 +380,31 @@ func TestNoTestCommandIsNoPlan(t *testing.T) {
 	}
 }
 
+func TestAMissingToolIsNamed(t *testing.T) {
+	module := map[string]string{"go.mod": "module x\n", "x_test.go": "package x\n"}
+	for name, c := range map[string]struct {
+		facts fakeFacts
+		tried []think.PreviousTask
+		lacks string // empty: the error is a *think.NoPlanError
+	}{
+		"no go":                {fakeFacts{files: module}, nil, "go"},
+		"nothing to test":      {fakeFacts{}, nil, ""},
+		"it had its chance":    {fakeFacts{files: module}, []think.PreviousTask{{ID: "t1", Slot: "tests", Status: message.Failed}}, ""},
+		"no go, and no module": {fakeFacts{files: map[string]string{"x_test.go": "package x\n"}}, nil, ""},
+	} {
+		b, err := New(Options{Library: shipped(t), Facts: func(string) Facts { return c.facts }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := think.PlanInput{Goal: "g", Spec: message.TaskSpec{RawInput: "make the tests pass"}, Previous: c.tried}
+		_, err = b.Plan(context.Background(), in)
+		tools, lacks := errors.AsType[*think.MissingToolError](err)
+		if none := new(think.NoPlanError); c.lacks == "" && (lacks || !errors.As(err, &none)) || c.lacks != "" && (!lacks || strings.Join(tools.Commands, " ") != c.lacks) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestCandidatesAreThePairsThatCouldBe(t *testing.T) {
 	got, err := altBackend(t, fakeFacts{}).Candidates(context.Background(), input(nil, nil))
 	want := []message.Pair{{Tool: "look", Target: "all"}, {Tool: "first", Target: "a"}, {Tool: "first", Target: "b"}, {Tool: "remedy:x", Target: "x"},
