@@ -2,6 +2,7 @@ package ggs
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orch/blackboard/message"
@@ -103,7 +104,24 @@ func rule(pol policy, s situation) ruling {
 			trace: []string{"accept: all matched and D = 0"},
 		}
 	}
+	if s.nothingToTry() {
+		return ruling{
+			directive: message.Abandon, why: "There is nothing to try: " + short(refusals(s.now())) + ".",
+			trace: []string{"abandon: two rounds without a plan, nothing has run, and nothing is blocked that could be released"},
+		}
+	}
 	return pol.rule(s)
+}
+
+// nothingToTry tells whether another round could only ask the same again: the
+// planner has found nothing twice in a row, nothing has ever run, and nothing
+// is blocked that could be released.
+func (s situation) nothingToTry() bool {
+	if len(s.rounds) < 2 || !s.now().exhausted || !s.rounds[len(s.rounds)-2].exhausted || slices.ContainsFunc(s.rounds, sensed.measured) {
+		return false
+	}
+	d := s.before()
+	return d != nil && len(d.BlockedTools)+len(d.BlockedTargets)+len(d.TaskDirectives) == 0
 }
 
 func (s situation) order(name string, h History, r ruling) *message.PlanDirective {

@@ -74,7 +74,11 @@ func named(c criterion, o message.SubTaskOutcome) message.Verdict {
 func refusals(s sensed) string {
 	var whats []string
 	for _, v := range s.refusals {
-		whats = append(whats, fmt.Sprintf("%s: %s", v.Rule, v.What))
+		what := fmt.Sprintf("%s: %s", v.Rule, v.What)
+		if v.Rule == RuleNoApproachLeft && v.Because != "" {
+			what = v.Because // the rule says nothing more
+		}
+		whats = addNew(whats, what)
 	}
 	if len(whats) == 0 {
 		return "the round brought no result"

@@ -125,3 +125,28 @@ func TestTheEndNamesTheCallsInDoubt(t *testing.T) {
 		t.Errorf("decided: %q", f.InDoubt)
 	}
 }
+
+func TestNothingToTryEndsAtOnce(t *testing.T) {
+	none := func() Round {
+		return Round{PlanFailure: &message.PlanRejected{PlanID: "p", Attempt: 3,
+			Violations: []message.Violation{{Rule: RuleNoApproachLeft, What: "the goal", Because: "found no test command"}}}}
+	}
+	refused := Round{PlanFailure: &message.PlanRejected{PlanID: "p", Attempt: 3, Violations: []message.Violation{{Rule: "too_many_tasks", What: "the plan"}}}}
+	for name, c := range map[string]struct {
+		rounds []Round
+		ends   bool
+	}{
+		"twice":                   {[]Round{none(), none()}, true},
+		"once":                    {[]Round{none()}, false},
+		"refused in between":      {[]Round{none(), refused}, false},
+		"after something has run": {[]Round{stalling(1), none(), none()}, false},
+	} {
+		d := last(like(t, c.rounds...))
+		switch {
+		case c.ends != (d.Final != nil):
+			t.Errorf("%s: %+v", name, d.Directive)
+		case c.ends && (!strings.Contains(d.Final.Rationale, "found no test command") || !mentions(d.Final.NextMoves, "found no test command") || mentions(d.Final.NextMoves, "--max-replans")):
+			t.Errorf("%s: %q, %q", name, d.Final.Rationale, d.Final.NextMoves)
+		}
+	}
+}

@@ -26,7 +26,9 @@ func (s situation) nextMoves(last sensed) []string {
 	if len(moves) > mostMoves-1 {
 		moves = moves[:mostMoves-1]
 	}
-	moves = addNew(moves, s.fromBudget())
+	if !s.nothingToTry() { // more of the budget would buy more of the same
+		moves = addNew(moves, s.fromBudget())
+	}
 	if len(moves) < 2 {
 		moves = addNew(moves, "read what happened round by round with orch why, then say more precisely what done would look like")
 	}
