@@ -49,8 +49,8 @@ func TestWordsNeverBecomeSyntax(t *testing.T) {
 }
 
 func TestCommandOfThePlaybookStaysAsItIs(t *testing.T) {
-	v := Values{"test": {Type: CommandParam}}.with(map[string]string{"test": `PATH=".venv/bin:$PATH" pytest -q`})
-	if got := v.shell("${test}"); got != `PATH=".venv/bin:$PATH" pytest -q` {
+	v := Values{"test": {Type: CommandParam}}.with(map[string]string{"test": `PATH=".venv/bin:$PATH" PYTHONPATH=".:$PYTHONPATH" pytest -q`})
+	if got := v.shell("${test}"); got != `PATH=".venv/bin:$PATH" PYTHONPATH=".:$PYTHONPATH" pytest -q` {
 		t.Errorf("got %q", got)
 	}
 }

@@ -198,8 +198,8 @@ func TestTheTestsThatAreMeant(t *testing.T) {
 		{"make the tests pass", map[string]string{"it's/go.mod": ""}, `(cd 'it'\''s' && go test ./...)`},
 		{"make the tests pass", map[string]string{"node_modules/x/package.json": `{"scripts": {"test": "jest"}}`, "testdata/go.mod": ""}, ""},
 		{"make the tests in web/ pass", map[string]string{"go.mod": "", "web/package.json": `{"scripts": {"test": "jest"}}`}, "(cd web && npm test)"},
-		{"make the python tests pass", map[string]string{"go.mod": "", "pytest.ini": ""}, `PATH=".venv/bin:$PATH" pytest -q`},
-		{"make the python tests in tests/unit pass", map[string]string{"go.mod": "", "pytest.ini": "", "tests/unit/test_a.py": ""}, `PATH=".venv/bin:$PATH" pytest -q tests/unit`},
+		{"make the python tests pass", map[string]string{"go.mod": "", "pytest.ini": ""}, `PATH=".venv/bin:$PATH" PYTHONPATH=".:$PYTHONPATH" pytest -q`},
+		{"make the python tests in tests/unit pass", map[string]string{"go.mod": "", "pytest.ini": "", "tests/unit/test_a.py": ""}, `PATH=".venv/bin:$PATH" PYTHONPATH=".:$PYTHONPATH" pytest -q tests/unit`},
 		{"make the rust tests pass", map[string]string{"go.mod": ""}, ""},
 	} {
 		f := Workspace(project(t, c.files), all)
