@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -148,14 +149,17 @@ func (e *missingParamError) Error() string {
 	return text
 }
 
-// lookedFor says why no detection set a parameter.
+// lookedFor says what no detection found that would have set a parameter.
 func (p *Playbook) lookedFor(name string, f Facts, v Values) []string {
 	var list []string
 	for _, d := range p.Detect {
 		if _, sets := d.Set[name]; !sets {
 			continue
 		}
-		if ok, why := d.When.Holds(f, v); !ok {
+		if asked, _ := (When{Param: d.When.Param}).Holds(f, v); !asked {
+			continue // it is about something else than the words are
+		}
+		if ok, why := d.When.Holds(f, v); !ok && !slices.Contains(list, why) {
 			list = append(list, why)
 		}
 	}
