@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,14 +15,14 @@ import (
 	"time"
 )
 
-// terminals are loops of scripts/supervise.sh, each in a process group of its
-// own, as in terminals of their own.
+// terminals are loops of scripts/supervise.sh, each in a terminal of its own.
 type terminals struct {
 	t      *testing.T
 	root   string
 	script string
 	roles  []string
 	loops  []*background
+	sides  []*os.File // what a terminal's window holds of each
 }
 
 func openTerminals(t *testing.T, root string, roles ...string) *terminals {
@@ -30,35 +31,53 @@ func openTerminals(t *testing.T, root string, roles ...string) *terminals {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := &terminals{t: t, root: root, script: script, roles: roles}
-	for _, role := range roles {
-		ts.loops = append(ts.loops, ts.open(role))
+	ts := &terminals{t: t, root: root, script: script, roles: roles, loops: make([]*background, len(roles)), sides: make([]*os.File, len(roles))}
+	for n := range roles {
+		ts.open(n)
 	}
 	return ts
 }
 
-func (ts *terminals) open(role string) *background {
+func (ts *terminals) open(n int) {
 	ts.t.Helper()
+	role := ts.roles[n]
+	ptm, pts := openPTY(ts.t)
+	defer pts.Close()
 	b := &background{t: ts.t, cmd: exec.Command("sh", ts.script, role), done: make(chan error, 1)}
 	b.cmd.Dir, b.cmd.Env = ts.root, slices.Concat(orchCommand(ts.root).Env, []string{"ORCH=" + program, "PAUSE=0.3"})
-	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
-	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	b.cmd.Stdin, b.cmd.Stdout, b.cmd.Stderr = pts, pts, pts
+	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := b.cmd.Start(); err != nil {
 		ts.t.Fatal(err)
 	}
+	go func() {
+		_, _ = io.Copy(&b.out, ptm) // it ends in EIO, when nobody has the terminal open
+		_ = ptm.Close()
+	}()
 	go func() { b.done <- b.cmd.Wait() }()
-	return b
+	ts.loops[n], ts.sides[n] = b, ptm
 }
 
-// close ends one of the terminals, with the loop in it and what the loop
-// started, and opens it again.
-func (ts *terminals) close(n int) {
+// close ends one of the terminals and opens it again: its window is closed,
+// which hangs up on the loop and on what it started, or all of it is killed.
+func (ts *terminals) close(n int, window bool) {
 	ts.t.Helper()
-	if err := syscall.Kill(-ts.loops[n].cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	group := -ts.loops[n].cmd.Process.Pid
+	if syscall.Kill(group, 0) != nil {
 		return // it has left by itself
 	}
-	<-ts.loops[n].done
-	ts.loops[n] = ts.open(ts.roles[n])
+	if window {
+		_ = ts.sides[n].Close()
+	} else {
+		_ = syscall.Kill(group, syscall.SIGKILL) // it may have left meanwhile
+	}
+	select {
+	case <-ts.loops[n].done:
+	case <-time.After(runLimit):
+		_ = syscall.Kill(group, syscall.SIGKILL)
+		ts.t.Fatalf("the loop of %s outlives its terminal", ts.roles[n])
+	}
+	ts.open(n)
 }
 
 // left tells whether all loops have left by themselves.
@@ -103,7 +122,7 @@ func TestARunDrivenByScriptsEndsLikeOneDrivenByOrchRun(t *testing.T) {
 	r := seeded(t)
 	for range 2 {
 		time.Sleep(time.Duration(200+r.IntN(600)) * time.Millisecond)
-		ts.close(r.IntN(len(ts.loops)))
+		ts.close(r.IntN(len(ts.loops)), r.IntN(2) == 0)
 	}
 	ts.wait()
 	if got, want := endState(t, scripted), endState(t, run); got != want {
@@ -151,7 +170,7 @@ func TestLoopsDriveACodingGoalAndItsDiffsTellWhatHappened(t *testing.T) {
 		if found := p.processes("step"); len(found) > 0 && chance.IntN(3) == 0 {
 			_ = syscall.Kill(found[chance.IntN(len(found))].pid, syscall.SIGKILL) // it may have ended
 		} else {
-			ts.close(chance.IntN(len(ts.loops)))
+			ts.close(chance.IntN(len(ts.loops)), chance.IntN(2) == 0)
 		}
 	}
 	ts.wait()

@@ -349,7 +349,7 @@ func (h *hostileBoard) onTerminal(args []string) string {
 
 func openPTY(t *testing.T) (ptm, pts *os.File) {
 	t.Helper()
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // so that closing it ends a read
 	if err != nil {
 		t.Fatal(err)
 	}
