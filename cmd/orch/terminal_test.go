@@ -91,7 +91,7 @@ func newHostileBoard(t *testing.T) *hostileBoard {
 	h.orch("memory", "add", evil, "--tags", evil)
 	h.orch("note", "human", "--for", "planner", evil)
 	long := filepath.Join(base, "long.jsonl")
-	write(t, long, `{"id":"11111111-long","intent":"EVIL\u001b[8m`+strings.Repeat("x", 400<<10)+`","success_criteria":[{"id":"c1","criterion":"EVIL\r\u009b2J","mode":"verifiable","required":true}]}`+"\n")
+	write(t, long, `{"id":"11111111-long","intent":"EVIL\u001b[8m`+strings.Repeat("x", 1_000_000)+`","success_criteria":[{"id":"c1","criterion":"EVIL\r\u009b2J","mode":"verifiable","required":true}]}`+"\n")
 	h.orch("task", "add", "--from", long)
 	h.orch("task", "add", evil, "--criterion", evil, "--target", evil)
 	h.learn()
