@@ -464,3 +464,40 @@ func (h *hostileBoard) onScreen(lines [][]string, raw, screen, styled string) {
 
 // flat is text without the white space that a screen may show as it likes.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// TestHostileVerdictsAndCommits reads a coding board on which the coder's notes
+// and the reviewer's verdict are hostile.
+func TestHostileVerdictsAndCommits(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, quick)
+	p.plan("sh check.sh", task("only"))
+	const says = `"$(printf 'EVIL\033[8m\033[2K\033[2J\033]0;owned\007\r\302\2332J\342\200\256')"`
+	p.script("coder/only.sh", strings.NewReplacer(`"Add $SLOT"`, says, `"lib/$SLOT.sh prints its name"`, says).Replace(work))
+	p.script("code-reviewer/only.sh", "echo reject lib/only.sh 1 "+says+"\n")
+	p.run("--max-replans", "1", "print names")
+	raw, err := os.ReadFile(filepath.Join(p.root, ".orch", "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict := regexp.MustCompile(`"seq":(\d+)[^\n]*"type":"ReviewVerdict"[^\n]*"subject":"([^"]+)"[^\n]*EVIL`).FindSubmatch(raw)
+	if verdict == nil {
+		t.Fatal("no verdict says it")
+	}
+	id := string(verdict[2])
+	h := &hostileBoard{t: t, root: p.root}
+	said := 0
+	for _, line := range []string{"status", "goals", "log", "show " + string(verdict[1]), "why " + id, "task ls", "task show " + id, "diff 1", "audit", "board state --full"} {
+		args := strings.Fields(line)
+		piped, _ := h.command(args).CombinedOutput() // its exit code says nothing here
+		typed := wipedLine.ReplaceAllString(strings.ReplaceAll(h.onTerminal(args), "\r\n", "\n"), "")
+		for _, out := range []string{string(piped), typed} {
+			if bad := leak(out); bad != "" {
+				t.Errorf("orch %s: %s", line, bad)
+			}
+			said += strings.Count(out, "EVIL")
+		}
+	}
+	if said < 10 {
+		t.Errorf("the texts are shown only %d times", said)
+	}
+}
