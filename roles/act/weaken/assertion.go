@@ -194,7 +194,7 @@ func onlyWords(lang language, before, now string) bool {
 func (x *inspection) data(f file) {
 	for _, l := range f.lines {
 		if l.op == '-' {
-			x.say(ChangedExpectation, f, l, false, "what tests compare with has changed: %s", clip(normal(l.text)))
+			x.sayOf("", ChangedExpectation, f, l, false, "what tests compare with has changed: %s", clip(normal(l.text)))
 			return
 		}
 	}

@@ -5,71 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"orch/blackboard/message"
 )
-
-// Kind says what a finding is about.
-type Kind string
-
-// The kinds.
-const (
-	DeletedTest        Kind = "deleted_test"
-	SkippedTest        Kind = "skipped_test"
-	RemovedAssertion   Kind = "removed_assertion"
-	LoosenedAssertion  Kind = "loosened_assertion"
-	ChangedExpectation Kind = "changed_expectation"
-	SpecialCase        Kind = "special_case"
-	MissingTests       Kind = "missing_tests"
-	OrchFiles          Kind = "orch_files"
-	HiddenText         Kind = "hidden_text"
-	OutOfScope         Kind = "out_of_scope"
-)
-
-// Finding is one place where tests came to say less.
-type Finding struct {
-	Kind  Kind
-	File  string
-	Line  int // in the new file; in the old one for what was removed
-	What  string
-	Sure  bool // it rejects; otherwise a reviewer looks at it
-	Where string
-	Fix   string // what to do about it; empty for what the kind says
-}
-
-// fixes says what to do about a kind.
-var fixes = sync.OnceValue(func() map[Kind]string {
-	return map[Kind]string{
-		DeletedTest:        "bring the test back, or move it with its assertions",
-		SkippedTest:        "let the test run",
-		RemovedAssertion:   "bring the assertion back, or one that demands as much",
-		LoosenedAssertion:  "assert as much as before",
-		ChangedExpectation: "keep the expectation, unless the spec demands another",
-		SpecialCase:        "let the program behave the same whether it is tested or not",
-		MissingTests:       "add tests that fail without the change and show done_when",
-		HiddenText:         "write the character as an escape, or leave it out",
-		OutOfScope:         "leave it as it was: the person said where the work may take place",
-		OrchFiles:          "leave out of the commits what is below .orch: the board, its settings and hooks are a person's",
-	}
-})
-
-// Blocker is the finding as a point of a review.
-func (f Finding) Blocker(specRef string) message.Blocker {
-	return message.Blocker{File: f.File, Line: max(f.Line, 1), Defect: string(f.Kind) + ": " + f.What, Fix: cmp.Or(f.Fix, fixes()[f.Kind]), SpecRef: specRef}
-}
-
-// Split parts findings into those that reject and those to look at.
-func Split(all []Finding) (reject, look []Finding) {
-	for _, f := range all {
-		if f.Sure {
-			reject = append(reject, f)
-		} else {
-			look = append(look, f)
-		}
-	}
-	return reject, look
-}
 
 // Inspect lists what a diff does to tests, by file and line. A task that is
 // exempt from tests need not bring any, but may not change code either.
@@ -114,7 +50,11 @@ type inspection struct {
 }
 
 func (x *inspection) say(k Kind, f file, l line, sure bool, format string, args ...any) {
-	at := Finding{Kind: k, File: f.name(), Line: l.newNo, What: fmt.Sprintf(format, args...), Sure: sure, Where: l.inside}
+	x.sayOf(l.subject(), k, f, l, sure, format, args...)
+}
+
+func (x *inspection) sayOf(subject string, k Kind, f file, l line, sure bool, format string, args ...any) {
+	at := Finding{Kind: k, File: f.name(), Subject: subject, Line: l.newNo, What: fmt.Sprintf(format, args...), Sure: sure}
 	if l.op == '-' {
 		at.Line = l.oldNo
 		if f.old != "" {
@@ -122,6 +62,14 @@ func (x *inspection) say(k Kind, f file, l line, sure bool, format string, args 
 		}
 	}
 	x.found = append(x.found, at)
+}
+
+// subject is the test that a line is in, or else the line itself.
+func (l line) subject() string {
+	if l.inside != "" {
+		return l.inside
+	}
+	return clip(normal(l.text))
 }
 
 // holdsTests tells whether a file is there for tests, or may have some inside.
@@ -222,7 +170,7 @@ func (x *inspection) deletedWhole(f file, lang language) {
 			return // its tests are seen one by one
 		}
 	}
-	x.say(DeletedTest, f, f.lines[0], true, "the test %s is gone", f.old)
+	x.sayOf("", DeletedTest, f, f.lines[0], true, "the test %s is gone", f.old)
 }
 
 // skipped finds what keeps tests from running. A new test may skip itself
@@ -290,8 +238,8 @@ func (x *inspection) missing(exempt bool) {
 	at := *first
 	i := slices.IndexFunc(at.lines, func(l line) bool { return l.op == '+' })
 	if exempt {
-		x.say(MissingTests, at, at.lines[i], true, "the task is exempt from tests, but code changed")
+		x.sayOf("", MissingTests, at, at.lines[i], true, "the task is exempt from tests, but code changed")
 		return
 	}
-	x.say(MissingTests, at, at.lines[i], true, "code changed and no test did")
+	x.sayOf("", MissingTests, at, at.lines[i], true, "code changed and no test did")
 }
