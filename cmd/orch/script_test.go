@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"orch/roles/act/confine"
+	"orch/roles/act/runner"
 )
 
 // program is the orch under test: the real binary, because steps and residents
@@ -24,6 +25,9 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if runner.Called(os.Args[0]) {
+		os.Exit(runner.Main(os.Args[0], os.Args[1:]))
+	}
 	// A command that is tried in this process may start its own program, which is
 	// this one: it must not begin the tests anew, in each of which it would again.
 	if len(os.Args) > 1 && slices.ContainsFunc(commands, func(c command) bool { return c.name == os.Args[1] }) {

@@ -11,7 +11,9 @@ import (
 	"orch/blackboard/message"
 	"orch/blackboard/plainfile"
 	"orch/roles/act/check"
+	tests "orch/roles/act/ledger"
 	"orch/roles/act/process"
+	"orch/roles/act/runner"
 	rules "orch/roles/loop/code"
 	"orch/roles/planner"
 	"orch/roles/run/config"
@@ -41,6 +43,10 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 		return nil, fmt.Errorf("goal %s is not a coding goal", c.Activation.Goal)
 	}
 	redact := blackboard.NewRedactor(os.Environ())
+	exe, err := executable()
+	if err != nil {
+		return nil, err
+	}
 	code := &step.Code{
 		Repo: p.repo, Place: p.place, Integration: p.ref, Requests: asks, Env: []string{supervisor.AgentEnv + "=" + string(c.Agent)},
 		Checks: func(ctx context.Context, dir string, ch check.Check) check.Verdict {
@@ -50,6 +56,14 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 			}
 			return check.Run(ctx, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact})
 		},
+		Judged: func(ctx context.Context, dir string, ch check.Check, only []tests.Name) (check.Verdict, tests.Ledger) {
+			spec, err := keep.around(w.Process, dir)
+			if err != nil {
+				return check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: "the check can not be confined: " + err.Error()}, tests.Ledger{}
+			}
+			return runner.Check(ctx, exe, w.Scratch, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact}, only)
+		},
+		Ledgers:     runner.Store{Dir: filepath.Join(b.GoalDir(c.Activation.Goal), "ledgers")},
 		TestCommand: func(dir string) (string, error) { return a.testCommand(cfg.Code, dir) },
 		Blob:        blobsOf(b, c.Activation.Goal),
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,6 +11,7 @@ import (
 	"orch/blackboard/message"
 	"orch/roles/act/check"
 	"orch/roles/act/contents"
+	"orch/roles/act/ledger"
 	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
 	"orch/roles/loop/code"
@@ -122,33 +122,49 @@ func (r *review) checks(ctx context.Context) ([]message.Verdict, error) {
 	run := []message.Verdict{}
 	for _, c := range r.task.SuccessCriteria {
 		if c.HasCheck() {
-			run = append(run, r.check(ctx, dir, c))
+			v, err := r.check(ctx, dir, c, new(ledger.Ledger))
+			if err != nil {
+				return nil, err
+			}
+			run = append(run, v)
 		}
 	}
 	command, err := r.w.TestCommand(dir)
 	if err != nil {
 		return nil, fmt.Errorf("find the project's test command: %w", err)
 	}
+	var tests *suite
 	if command != "" {
-		raw, err := json.Marshal(map[string]any{"run": map[string]any{"command": command}})
-		if err != nil {
+		var v message.Verdict
+		if tests, v, err = r.projectTests(ctx, dir, command); err != nil {
 			return nil, err
 		}
-		run = append(run, r.check(ctx, dir, message.Criterion{ID: testsCriterion, Criterion: "the project's tests pass: " + command,
-			Mode: message.Verifiable, Required: true, Check: raw}))
+		run = append(run, v)
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err := workspace.Remove(dir); err != nil || tests == nil {
+		return run, err
 	}
-	return run, workspace.Remove(dir)
+	if none, err := tests.noneDue(ctx); err != nil || none {
+		return run[:len(run)-1], err
+	}
+	if red(run) {
+		return run, nil
+	}
+	found, err := tests.compare(ctx)
+	r.add(found)
+	return run, err
 }
 
-func (r *review) check(ctx context.Context, dir string, c message.Criterion) message.Verdict {
-	in := *r.e
-	in.Checks = func(ctx context.Context, ch check.Check) check.Verdict { return r.w.Checks(ctx, dir, ch) }
+// check runs one check, with the tests that it names, if it does.
+func (r *review) check(ctx context.Context, dir string, c message.Criterion, seen *ledger.Ledger) (message.Verdict, error) {
+	in, failed := *r.e, error(nil)
+	in.Checks = func(ctx context.Context, ch check.Check) (v check.Verdict) {
+		v, *seen, failed = r.heed(ctx, dir, c.ID, ch)
+		return v
+	}
 	v := in.Check(ctx, c)
 	r.e.Heart.Beat("check " + c.ID)
-	return v
+	return v, failed
 }
 
 func failed(criterion, evidence string) message.Verdict {

@@ -17,7 +17,9 @@ import (
 	"orch/blackboard/journal"
 	"orch/blackboard/message"
 	"orch/roles/act/check"
+	"orch/roles/act/ledger"
 	"orch/roles/act/process"
+	"orch/roles/act/runner"
 	"orch/roles/coder"
 	"orch/roles/codereviewer"
 	"orch/roles/internal/codertest"
@@ -67,9 +69,14 @@ func envOf(d *codertest.Desk, role message.Role, agent message.AgentID) *step.En
 		Code: &step.Code{
 			Repo: d.Repo, Place: d.Place, Integration: codertest.Integration, Requests: &step.Requests{},
 			TestCommand: func(string) (string, error) { return "", nil },
-			Checks: func(ctx context.Context, dir string, c check.Check) check.Verdict {
-				return check.Run(ctx, c, check.Env{Workspace: dir, WallMS: 120_000, Process: process.Spec{Env: os.Environ(), WallMS: 120_000, KeepBytes: 1 << 16, MaxOutputBytes: 1 << 20}})
+			Judged: func(ctx context.Context, dir string, c check.Check, only []ledger.Name) (check.Verdict, ledger.Ledger) {
+				exe, err := os.Executable()
+				if err != nil {
+					d.T.Fatal(err)
+				}
+				return runner.Check(ctx, exe, d.T.TempDir(), c, check.Env{Workspace: dir, WallMS: 120_000, Process: process.Spec{Env: os.Environ(), WallMS: 120_000, KeepBytes: 1 << 16, MaxOutputBytes: 1 << 20}}, only)
 			},
+			Ledgers: runner.Store{Dir: filepath.Join(d.Board.GoalDir(codertest.Goal), "ledgers")},
 		},
 	}
 }

@@ -36,9 +36,14 @@ type Runs struct {
 // run is red without it.
 func Compare(r Runs) []weaken.Finding {
 	c := comparison{Runs: r}
+	c.compare()
+	return c.found
+}
+
+func (c *comparison) compare() {
 	lost := map[Name]bool{}
-	for _, n := range r.Base.All(Passed) { // a test comes before its subtests
-		if r.Base.IsShaky(n) || r.Own.Why(n.Suite) != "" {
+	for _, n := range c.Base.All(Passed) { // a test comes before its subtests
+		if c.Base.IsShaky(n) || c.Own.Why(n.Suite) != "" {
 			continue
 		}
 		if n != n.Top() && lost[n.Top()] {
@@ -47,12 +52,19 @@ func Compare(r Runs) []weaken.Finding {
 		lost[n] = c.own(n)
 	}
 	c.over(lost)
-	return c.found
+}
+
+// Lost are the tests that findings of a comparison are about.
+func (r Runs) Lost() []Name {
+	c := comparison{Runs: r}
+	c.compare()
+	return c.names
 }
 
 type comparison struct {
 	Runs
 	found []weaken.Finding
+	names []Name
 	named map[string]int // findings by suite and kind
 }
 
@@ -108,6 +120,7 @@ func (c *comparison) say(k weaken.Kind, n Name, fix, format string, args ...any)
 	if c.named == nil {
 		c.named = map[string]int{}
 	}
+	c.names = append(c.names, n)
 	key := string(k) + " " + n.Suite
 	c.named[key]++
 	f := weaken.Finding{Kind: k, Subject: n.Test, What: fmt.Sprintf(format, args...), Sure: true, Fix: fix}

@@ -36,6 +36,7 @@ type Config struct {
 	Journal    Journal          `yaml:"journal"`
 	Search     Search           `yaml:"web_search"`
 	Code       Code             `yaml:"code"` // what --profile code does
+	Checks     Checks           `yaml:"checks"`
 	Audit      Audit            `yaml:"audit"`
 	Strict     bool             `yaml:"strict"` // every criterion is required
 
@@ -156,6 +157,13 @@ type Search struct {
 	Endpoint string `yaml:"endpoint"`
 }
 
+// Checks says how much is done to find out whether tests can be believed.
+type Checks struct {
+	Confirm    int   `yaml:"confirm"`      // runs of tests that were red before and are green now
+	EmptiedMax int   `yaml:"emptied_max"`  // changed functions that are emptied in a review
+	SuiteMaxMS int64 `yaml:"suite_max_ms"` // what emptying and confirming may take in a review
+}
+
 // Code configures the coding profile; see docs/pair.md.
 type Code struct {
 	Integration     string `yaml:"integration"`         // branch that approved work is merged into
@@ -196,6 +204,7 @@ func Default() Config {
 		Code: Code{Integration: "integration", SetupWallMS: 10 * 60_000, MaxIterations: 10, ReviewCycles: 5, MaxRescopes: 3, LargeFileBytes: 1 << 20, KeepRefsDays: 30,
 			PlanReview: "none", ClaimBackoffMS: 5_000, ClaimTries: 3,
 			EscalateFirstMS: 30 * 60_000, EscalateAgainMS: 2 * 3_600_000, EscalateLastMS: 8 * 3_600_000},
+		Checks: Checks{Confirm: 5, EmptiedMax: 20, SuiteMaxMS: 10 * 60_000},
 		Memory: Memory{SettleMS: 2_000, EveryMS: 3_600_000, Notice: 0.5, Lean: 0.2, Forget: 0.1,
 			PromoteAttention: 5, PromoteDecision: 3, BankruptK: 0.05},
 		View:    View{MaxTasks: 500},

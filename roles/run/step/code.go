@@ -6,6 +6,8 @@ import (
 
 	"orch/blackboard/message"
 	"orch/roles/act/check"
+	"orch/roles/act/ledger"
+	"orch/roles/act/runner"
 	"orch/roles/act/workspace"
 	"orch/roles/loop/code"
 	"orch/roles/think"
@@ -32,6 +34,11 @@ type Code struct {
 	Setup func(ctx context.Context, dir string) error
 	// Checks runs a check in a directory.
 	Checks func(ctx context.Context, dir string, c check.Check) check.Verdict
+	// Judged is Checks that also tells which tests a command ran; some only, if
+	// any are named.
+	Judged func(ctx context.Context, dir string, c check.Check, only []ledger.Name) (check.Verdict, ledger.Ledger)
+	// Ledgers keeps what earlier judged runs of the goal showed.
+	Ledgers runner.Store
 	// TestCommand is how what a directory holds is tested; empty when nothing says so.
 	TestCommand func(dir string) (string, error)
 	// Blob returns what the board keeps under a hash in the goal's folder.
