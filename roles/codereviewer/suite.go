@@ -7,6 +7,7 @@ import (
 
 	"orch/blackboard/message"
 	"orch/roles/act/check"
+	"orch/roles/act/emptied"
 	"orch/roles/act/ledger"
 	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
@@ -63,10 +64,26 @@ func (s *suite) compare(ctx context.Context) ([]weaken.Finding, error) {
 		}
 		runs.Over = &over
 	}
+	files, err := s.sources(ctx, changed)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.lost(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		found = append(found, emptied.Asks(f.name, f.before, f.now)...)
+	}
+	proven, err := s.prove(ctx, files)
+	return append(found, proven...), err
+}
+
+// lost says what became of the tests of the base that hold there each time.
+func (s *suite) lost(ctx context.Context, runs ledger.Runs) (found []weaken.Finding, err error) {
 	if len(ledger.Compare(runs)) == 0 {
 		return nil, nil
 	}
-	var found []weaken.Finding
 	err = s.checkedOut(ctx, workspace.Commit(s.task.Base), func(dir string) error {
 		if err := s.shake(ctx, dir, runs); err != nil {
 			return err

@@ -32,7 +32,7 @@ func Cargo(stdout, stderr []byte) Ledger {
 			l.Add(Name{m[2], m[3]}, nextestResult(m[1]))
 		}
 		if strings.HasPrefix(text, "error: could not compile") {
-			l.Break("cargo", "it does not compile")
+			l.Break("cargo", NotCompiled)
 		}
 	}
 	suite, at, summary := "", 0, false

@@ -48,7 +48,7 @@ func Go(raw []byte) Ledger {
 // tests did.
 func (l *Ledger) goPackage(e goEvent, named bool, open map[Name]bool) {
 	if e.FailedBuild != "" {
-		l.Break(e.Package, "it does not compile")
+		l.Break(e.Package, NotCompiled)
 		return
 	}
 	cut := false

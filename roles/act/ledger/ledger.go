@@ -60,6 +60,10 @@ func (l *Ledger) Add(n Name, r Result) {
 
 func rank(r Result) int { return slices.Index([]Result{Skipped, Passed, Failed}, r) }
 
+// NotCompiled is why a suite is broken whose tests, or what they test, do not
+// compile.
+const NotCompiled = "it does not compile"
+
 // Break notes that a suite could not run, or failed outside of its tests.
 func (l *Ledger) Break(suite, why string) {
 	if l.broken == nil {
