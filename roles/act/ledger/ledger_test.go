@@ -53,7 +53,7 @@ pass example.org/m/d: TestA
 pass example.org/m/e: TestOK
 skip example.org/m/a: TestSkip
 broken example.org/m/c: it does not compile`},
-		{"cargo", Cargo(read(t, "cargo.out"), read(t, "cargo.err")), `fail m src/lib.rs: tests::bad
+		{"cargo", Cargo(read(t, "cargo.txt"), read(t, "cargo.err")), `fail m src/lib.rs: tests::bad
 pass doc-tests m: src/lib.rs - add (line 1)
 pass it tests/it.rs: outer
 pass m src/lib.rs: tests::adds
