@@ -10,7 +10,9 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	tests "orch/roles/act/ledger"
 	"orch/roles/act/process"
+	"orch/roles/act/runner"
 	"orch/roles/integrator"
 	"orch/roles/loop"
 	"orch/roles/run/config"
@@ -133,8 +135,11 @@ func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config
 	return &integrator.Integrator{
 		Board: b, Repo: p.repo, Place: p.place, Ref: p.ref, Name: p.name, Email: p.email, Warn: a.warn,
 		Command: func(dir string) (string, error) { return a.integrationCommand(cfg.Code, dir) },
-		Run: func(ctx context.Context, dir, command string) (bool, []byte, error) {
-			return a.runCommand(ctx, cfg, b.Root(), dir, command)
+		Run: func(ctx context.Context, t blackboard.Task, dir, command string) (bool, []byte, error) {
+			store := runner.Store{Dir: ledgersOf(b, t.Goal)}
+			return heedMerge(ctx, store, cfg.Checks.Confirm, t, dir, command, func(ctx context.Context, only []tests.Name) (bool, []byte, tests.Ledger, error) {
+				return a.runCommand(ctx, cfg, b.Root(), dir, command, only)
+			})
 		},
 		Unmoved: func(ctx context.Context, t blackboard.Task) (bool, error) {
 			guard, err := a.branchGuard(ctx, cfg, p, b, t.Goal)
@@ -172,39 +177,50 @@ func (a *app) testCommand(c config.Code, dir string) (string, error) {
 	return b.TestCommand(dir)
 }
 
-// runCommand runs one shell command in a directory within the limits of a check.
-func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, command string) (ok bool, output []byte, err error) {
+// runCommand runs one shell command in a directory within the limits of a check,
+// and tells which tests it ran; of some tests only, if any are named.
+func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, command string, only []tests.Name) (ok bool, output []byte, seen tests.Ledger, err error) {
 	l := cfg.Limits
 	exe, err := executable()
 	if err != nil {
-		return false, nil, err
+		return false, nil, seen, err
 	}
 	scratch, err := process.MakeTemp()
 	if err != nil {
-		return false, nil, err
+		return false, nil, seen, err
 	}
 	defer os.RemoveAll(scratch)
 	keep, err := a.keeperOf(ctx, cfg, root, scratch, nil)
 	if err != nil {
-		return false, nil, err
+		return false, nil, seen, err
 	}
 	spec, err := keep.around(process.Spec{
 		Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: process.ScrubEnv(os.Environ()), Session: true, Guard: []string{exe, "guard", "--"},
 		WallMS: l.CheckWallMS, GraceMS: l.GraceMS, MaxOutputBytes: l.OutputBytes * 8, KeepBytes: int(l.OutputBytes),
 	}, dir)
 	if err != nil {
-		return false, nil, err
+		return false, nil, seen, err
 	}
+	heard, err := runner.Open(scratch, exe)
+	if err == nil && len(only) > 0 {
+		err = heard.Only(only)
+	}
+	if err != nil {
+		return false, nil, seen, err
+	}
+	defer heard.Close()
+	spec.Env = heard.Env(spec.Env, dir)
 	r := process.Run(ctx, spec)
 	if ctx.Err() != nil {
-		return false, nil, ctx.Err()
+		return false, nil, seen, ctx.Err()
 	}
 	if r.Err != nil {
-		return false, nil, fmt.Errorf("run %s: %w", command, r.Err)
+		return false, nil, seen, fmt.Errorf("run %s: %w", command, r.Err)
 	}
 	output = r.Output()
 	if !r.OK() {
 		output = append(output, fmt.Sprintf("\n[exit %d %s]\n", r.Exit, r.Why())...)
 	}
-	return r.OK(), output, nil
+	seen, err = heard.Read()
+	return r.OK(), output, seen, err
 }

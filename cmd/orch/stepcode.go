@@ -63,7 +63,7 @@ func (a *app) codeEnv(ctx context.Context, b *blackboard.Board, cfg config.Confi
 			}
 			return runner.Check(ctx, exe, w.Scratch, ch, check.Env{Workspace: dir, WallMS: cfg.Limits.CheckWallMS, Process: spec, Redact: redact}, only)
 		},
-		Ledgers:     runner.Store{Dir: filepath.Join(b.GoalDir(c.Activation.Goal), "ledgers")},
+		Ledgers:     runner.Store{Dir: ledgersOf(b, c.Activation.Goal)},
 		TestCommand: func(dir string) (string, error) { return a.testCommand(cfg.Code, dir) },
 		Blob:        blobsOf(b, c.Activation.Goal),
 	}

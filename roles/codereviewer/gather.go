@@ -12,6 +12,7 @@ import (
 	"orch/roles/act/check"
 	"orch/roles/act/contents"
 	"orch/roles/act/ledger"
+	"orch/roles/act/runner"
 	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
 	"orch/roles/loop/code"
@@ -159,7 +160,15 @@ func (r *review) checks(ctx context.Context) ([]message.Verdict, error) {
 func (r *review) check(ctx context.Context, dir string, c message.Criterion, seen *ledger.Ledger) (message.Verdict, error) {
 	in, failed := *r.e, error(nil)
 	in.Checks = func(ctx context.Context, ch check.Check) (v check.Verdict) {
-		v, *seen, failed = r.heed(ctx, dir, c.ID, ch)
+		run := func(ctx context.Context, only []ledger.Name) (check.Verdict, ledger.Ledger) {
+			r.e.Heart.Beat("check " + c.ID)
+			return r.w.Judged(ctx, dir, ch, only)
+		}
+		if ch.Run == nil {
+			v, *seen = run(ctx, nil)
+			return v
+		}
+		v, *seen, failed = runner.Heed(ctx, r.w.Ledgers, ch.Run.Command, r.e.Config.Checks.Confirm, run, "red", string(r.task.ID), c.ID)
 		return v
 	}
 	v := in.Check(ctx, c)

@@ -9,6 +9,7 @@ import (
 	"orch/roles/act/check"
 	"orch/roles/act/emptied"
 	"orch/roles/act/ledger"
+	"orch/roles/act/runner"
 	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
 	"orch/roles/think"
@@ -131,31 +132,24 @@ func (s *suite) judged(ctx context.Context, dir string, only []ledger.Name) (che
 	return v, l, ctx.Err()
 }
 
-// baseRun is what is kept of the base's own run.
-type baseRun struct {
-	Ledger ledger.Ledger `json:"ledger"`
-	MS     int64         `json:"ms"`
-}
-
 // ofBase makes out the base's ledger: once for each tree and command in a goal.
 func (s *suite) ofBase(ctx context.Context) error {
 	tree, err := s.w.Repo.Tree(ctx, workspace.Commit(s.task.Base))
 	if err != nil {
 		return err
 	}
-	var kept baseRun
-	if s.known, err = s.w.Ledgers.Load(&kept, "base", tree, s.command.Run.Command); err != nil || s.known {
+	var kept runner.Base
+	if s.known, err = s.w.Ledgers.Load(&kept, runner.BaseKey(tree, s.command.Run.Command)...); err != nil || s.known {
 		s.base = kept.Ledger
 		return err
 	}
 	return s.checkedOut(ctx, workspace.Commit(s.task.Base), func(dir string) error {
-		began := s.e.Clock.Now()
 		_, l, err := s.judged(ctx, dir, nil)
 		if err != nil {
 			return err
 		}
 		s.base, s.known = l, true
-		return s.w.Ledgers.Save(baseRun{l, s.e.Clock.Now().Sub(began).Milliseconds()}, "base", tree, s.command.Run.Command)
+		return s.w.Ledgers.Save(runner.Base{Ledger: l}, runner.BaseKey(tree, s.command.Run.Command)...)
 	})
 }
 

@@ -34,7 +34,7 @@ type Integrator struct {
 	// nothing says how the project is tested.
 	Command func(dir string) (string, error)
 	// Run runs it. ok tells whether it passed; err, that it could not be run.
-	Run func(ctx context.Context, dir, command string) (ok bool, output []byte, err error)
+	Run func(ctx context.Context, t blackboard.Task, dir, command string) (ok bool, output []byte, err error)
 	// Unmoved says whether the branch is where the last merge left it; if not, it
 	// has stopped the goal for a person to look. It may be nil.
 	Unmoved func(context.Context, blackboard.Task) (bool, error)
@@ -163,7 +163,7 @@ func (i *Integrator) one(ctx context.Context, t blackboard.Task) error {
 	}
 	if command != "" {
 		in.Command = command
-		in.Try = func(ctx context.Context, dir string) (bool, []byte, error) { return i.Run(ctx, dir, command) }
+		in.Try = func(ctx context.Context, dir string) (bool, []byte, error) { return i.Run(ctx, t, dir, command) }
 	}
 	return in.Integrate(ctx)
 }

@@ -15,7 +15,7 @@ import (
 	"orch/roles/integrator"
 )
 
-func integratorOf(b *workspacetest.Bench, run func(context.Context, string, string) (bool, []byte, error)) *integrator.Integrator {
+func integratorOf(b *workspacetest.Bench, run func(context.Context, blackboard.Task, string, string) (bool, []byte, error)) *integrator.Integrator {
 	b.T.Helper()
 	repo, err := workspace.Open(b.T.Context(), b.Repo)
 	if err != nil {
@@ -28,7 +28,7 @@ func integratorOf(b *workspacetest.Bench, run func(context.Context, string, stri
 	}
 }
 
-func passes(context.Context, string, string) (bool, []byte, error) { return true, nil, nil }
+func passes(context.Context, blackboard.Task, string, string) (bool, []byte, error) { return true, nil, nil }
 
 func TestWhatIsApprovedIsMergedOnce(t *testing.T) {
 	b := workspacetest.New(t)
@@ -86,7 +86,7 @@ func TestAMergeThatWasBegunIsSettledOrMadeAnew(t *testing.T) {
 
 func TestWhatCanNotBeTriedStopsTheGoal(t *testing.T) {
 	b := workspacetest.New(t)
-	i := integratorOf(b, func(context.Context, string, string) (bool, []byte, error) {
+	i := integratorOf(b, func(context.Context, blackboard.Task, string, string) (bool, []byte, error) {
 		return false, nil, errors.New("no space left")
 	})
 	if err := i.All(t.Context()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"orch/blackboard/plainfile"
+	"orch/roles/act/ledger"
 )
 
 // Store keeps what judged runs showed, in a folder that no judged process may
@@ -61,3 +62,11 @@ func (s Store) Save(what any, words ...string) error {
 	}
 	return nil
 }
+
+// Base is what is kept of the run of a tree that submissions begin at.
+type Base struct {
+	Ledger ledger.Ledger `json:"ledger"`
+}
+
+// BaseKey are the words under which a Base is kept.
+func BaseKey(tree, command string) []string { return []string{"base", tree, command} }
