@@ -9,7 +9,7 @@ import (
 func reviewEffects() []effect {
 	return []effect{
 		on((*tx).reviewRequested), on((*tx).reviewClaimed), on((*tx).reviewReleased), on((*tx).reviewVerdict),
-		on((*tx).blocked), on((*tx).handoff),
+		on((*tx).findingsAccepted), on((*tx).blocked), on((*tx).handoff),
 		on((*tx).mergeStarting), on((*tx).merged), on((*tx).integrationFailed),
 	}
 }
@@ -94,6 +94,35 @@ func (x *tx) reviewVerdict(b message.ReviewVerdict) error {
 	t.addGap(b.Checks, message.FailedCriterion{})
 	x.countSprint(func(s *Sprint) { s.Rejected++ })
 	return x.move(t, Rejected)
+}
+
+// findingsAccepted notes what a person lets stand. Where nothing else is left
+// against the submission it is judged again as it is, whoever began to change it.
+func (x *tx) findingsAccepted(b message.FindingsAccepted) error {
+	t, err := x.touch(b.Task)
+	if err != nil {
+		return err
+	}
+	r := &t.Review
+	if t.For != message.Coder || b.ReviewCommit != r.Commit {
+		return x.refuse("it is about commit %q, submitted is %q", b.ReviewCommit, r.Commit)
+	}
+	for _, f := range b.Findings {
+		if !slices.ContainsFunc(r.Pending, func(p message.Blocker) bool { return p.Finding == f.Finding && p.Content == f.Content }) {
+			return x.refuse("no finding %s with that content is open in commit %.12s", f.Finding, r.Commit)
+		}
+		if f.By = x.m.From; !slices.ContainsFunc(r.Accepted, f.Same) {
+			r.Accepted = appended(r.Accepted, f)
+		}
+	}
+	left := slices.ContainsFunc(r.Pending, func(p message.Blocker) bool { return !r.accepts(p) })
+	if left || t.Status == ReadyForReview {
+		return nil
+	}
+	t.ResultRef = x.ref
+	t.BlockedReason, t.BlockedKind = "", ""
+	t.Step, t.Lease = message.Process{}, message.Lease{}
+	return x.move(t, ReadyForReview)
 }
 
 func (x *tx) blocked(b message.Blocked) error {

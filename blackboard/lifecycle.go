@@ -98,6 +98,8 @@ var reviewTransitions = []Transition{
 	{"ReviewReleased", nil, from(ReadyForReview), "", "names the review's fence", "the review is given back"},
 	{"ReviewVerdict", nil, from(ReadyForReview), Approved, "another agent than the coder; the submitted commit; every criterion has a passing check, nothing blocks, every earlier blocker is RESOLVED", "the commit is approved"},
 	{"ReviewVerdict", nil, from(ReadyForReview), Rejected, "another agent than the coder; the submitted commit; at least one blocker or failed check; says what became of every earlier blocker, unless a check failed", "the commit is sent back"},
+	{"FindingsAccepted", nil, from(Rejected, Blocked, Claimed), ReadyForReview, "names the submitted commit and findings that block it; no other blocker is left", "a person lets what code found stand: the same commit is judged again"},
+	{"FindingsAccepted", nil, from(Rejected, Blocked, Claimed, ReadyForReview), "", "names the submitted commit and findings that block it", "a person lets what code found stand"},
 	{"Blocked", roles(message.CodeReviewer), from(ReadyForReview, Rejected), Blocked, "one to three questions", "the review can not come to an end"},
 	{"Blocked", roles(message.Supervisor), from(Unclaimed, Rejected, ReadyForReview, IntegrationFailed), Blocked, "a coder's task; one to three questions", "a limit is reached: iterations, review cycles, crashes"},
 	{"MergeStarting", nil, from(Approved), "", "a coder's task", "a ref is about to move"},

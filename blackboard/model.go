@@ -2,6 +2,7 @@ package blackboard
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"orch/blackboard/message"
@@ -89,29 +90,47 @@ type Task struct {
 
 // Review is where the review of a task's commit stands, and what became of it.
 type Review struct {
-	Commit       string                 `json:"commit"`
-	Notes        string                 `json:"notes,omitempty"`
-	Reviewer     message.AgentID        `json:"reviewer,omitempty"` // holder of the review, or empty
-	Fence        message.Fence          `json:"fence"`              // of the last review claim
-	Lease        message.Lease          `json:"lease,omitzero"`
-	Cycles       int                    `json:"cycles"`              // rejections of the present holder's work
-	CyclesTotal  int                    `json:"cycles_total"`        // never reset
-	Approvals    int                    `json:"approvals,omitempty"` // so far
-	Iterations   int                    `json:"iterations"`          // of the present holder: submissions and handoffs
-	Pending      []message.Blocker      `json:"pending,omitempty"`   // blockers of the present holder's work not yet seen resolved
-	Verdict      *message.ReviewVerdict `json:"verdict,omitempty"`
-	JudgedBy     message.AgentID        `json:"judged_by,omitempty"`   // who gave the verdict
-	FailedBy     []message.AgentID      `json:"failed_by,omitempty"`   // who got blocked on it, by the task and not by the environment
-	Environment  int                    `json:"environment,omitempty"` // blocks by the environment since a person last unblocked it
-	Questions    []string               `json:"questions,omitempty"`   // of the last block
-	Attempted    []string               `json:"attempted,omitempty"`   // before the last block
-	Answers      []string               `json:"answers,omitempty"`     // to blocks, oldest first
-	Handoff      *message.Handoff       `json:"handoff,omitempty"`
-	Merge        *message.MergeStarting `json:"merge,omitempty"` // started, end unknown
-	MergedAs     string                 `json:"merged_as,omitempty"`
-	IntegrationN int                    `json:"integration_failures,omitempty"`
+	Commit      string                 `json:"commit"`
+	Notes       string                 `json:"notes,omitempty"`
+	Reviewer    message.AgentID        `json:"reviewer,omitempty"` // holder of the review, or empty
+	Fence       message.Fence          `json:"fence"`              // of the last review claim
+	Lease       message.Lease          `json:"lease,omitzero"`
+	Cycles      int                    `json:"cycles"`              // rejections of the present holder's work
+	CyclesTotal int                    `json:"cycles_total"`        // never reset
+	Approvals   int                    `json:"approvals,omitempty"` // so far
+	Iterations  int                    `json:"iterations"`          // of the present holder: submissions and handoffs
+	Pending     []message.Blocker      `json:"pending,omitempty"`   // blockers of the present holder's work not yet seen resolved
+	Verdict     *message.ReviewVerdict `json:"verdict,omitempty"`
+	// Accepted are the findings that a person lets stand, each for the content it was seen in.
+	Accepted     []message.AcceptedFinding `json:"accepted,omitempty"`
+	JudgedBy     message.AgentID           `json:"judged_by,omitempty"`   // who gave the verdict
+	FailedBy     []message.AgentID         `json:"failed_by,omitempty"`   // who got blocked on it, by the task and not by the environment
+	Environment  int                       `json:"environment,omitempty"` // blocks by the environment since a person last unblocked it
+	Questions    []string                  `json:"questions,omitempty"`   // of the last block
+	Attempted    []string                  `json:"attempted,omitempty"`   // before the last block
+	Answers      []string                  `json:"answers,omitempty"`     // to blocks, oldest first
+	Handoff      *message.Handoff          `json:"handoff,omitempty"`
+	Merge        *message.MergeStarting    `json:"merge,omitempty"` // started, end unknown
+	MergedAs     string                    `json:"merged_as,omitempty"`
+	IntegrationN int                       `json:"integration_failures,omitempty"`
 
 	Integration *message.IntegrationFailed `json:"integration,omitempty"` // the last failure
+}
+
+// OpenFindings are the findings of code that keep what is submitted from being
+// approved, and that nobody has accepted.
+func (r Review) OpenFindings() (open []message.Blocker) {
+	for _, b := range r.Pending {
+		if b.Finding != "" && !r.accepts(b) {
+			open = append(open, b)
+		}
+	}
+	return open
+}
+
+// accepts tells whether a person lets the finding that blocks stand.
+func (r Review) accepts(b message.Blocker) bool {
+	return b.Finding != "" && slices.ContainsFunc(r.Accepted, message.AcceptedFinding{Finding: b.Finding, Content: b.Content}.Same)
 }
 
 // Judged is the verdict on the commit that is submitted now; nil without one.

@@ -61,6 +61,10 @@ type Blocker struct {
 	Defect  string `json:"defect"`
 	Fix     string `json:"fix"`
 	SpecRef string `json:"spec_ref,omitempty"`
+	// Finding is the ID of what code found, if that is what blocks; it stands until
+	// it is gone or somebody accepts it by name.
+	Finding string `json:"finding,omitempty"`
+	Content string `json:"content,omitempty"` // digest of what the finding was seen in, before and after
 }
 
 // Validate refuses a rejection nobody could act on.
@@ -113,11 +117,49 @@ type ReviewVerdict struct {
 	Blockers      []Blocker  `json:"blockers"`
 	Concerns      []string   `json:"concerns"`
 	PriorFeedback []Feedback `json:"prior_feedback"`
-	// Accepted are findings of code that the reviewer says the task demands, as file:line: what.
+	// AcceptedFindings are findings of code that stand because the reviewer, or a person before it, accepted them by name.
+	AcceptedFindings []AcceptedFinding `json:"accepted_findings,omitempty"`
+	// Accepted are the same in older logs, as file:line: what.
 	Accepted []string `json:"accepted,omitempty"`
 	// Noted are those of an approval that only had to be looked at.
 	Noted         []string `json:"noted,omitempty"`
 	AnomalyLogged bool     `json:"anomaly_logged"`
+}
+
+// AcceptedFinding is a finding of code that somebody accepted by name. It holds
+// for the content it was seen in, and for no other.
+type AcceptedFinding struct {
+	Finding string `json:"finding"`          // its ID
+	Content string `json:"content"`          // digest of what it was seen in, before and after
+	What    string `json:"what"`             // file:line: what
+	Reason  string `json:"reason,omitempty"` // why it may stand; a reviewer has to give one
+	By      Role   `json:"by,omitempty"`     // human, or code-reviewer
+}
+
+// Same tells whether both are about one finding in one content.
+func (f AcceptedFinding) Same(o AcceptedFinding) bool {
+	return f.Finding == o.Finding && f.Content == o.Content
+}
+
+// FindingsAccepted lets findings of code in a submission stand. Nobody but a
+// person says it; a reviewer accepts in its verdict.
+type FindingsAccepted struct {
+	Task         TaskID            `json:"task"`
+	ReviewCommit string            `json:"review_commit"` // the submission they were found in
+	Findings     []AcceptedFinding `json:"findings"`
+}
+
+// Validate refuses an acceptance that names nothing.
+func (f FindingsAccepted) Validate() error {
+	if len(f.Findings) == 0 {
+		return fmt.Errorf("it accepts nothing")
+	}
+	for _, a := range f.Findings {
+		if err := need("finding", a.Finding, "content", a.Content); err != nil {
+			return err
+		}
+	}
+	return need("review_commit", f.ReviewCommit)
 }
 
 // Blocked stops a task until somebody answers its questions.

@@ -241,6 +241,7 @@ var catalogue = sync.OnceValue(func() []Entry {
 		row[ReviewClaimed](to(All), changes(Tasks), process(Supervisor)),
 		row[ReviewReleased](to(All), changes(Tasks), process(Supervisor)),
 		row[ReviewVerdict](to(Coder), changes(Tasks), process(CodeReviewer)),
+		row[FindingsAccepted](to(All), changes(Tasks), person()),
 		row[Blocked](to(Planner), changes(Tasks, Goals), process(Coder, CodeReviewer, Supervisor), agent(Coder)),
 		row[Handoff](to(Coder), changes(Tasks), process(Coder), agent(Coder)),
 		row[MergeStarting](to(All), changes(Tasks), process(Supervisor)),

@@ -193,6 +193,9 @@ func (ReviewReleased) Type() Type { return "ReviewReleased" }
 // Type is "ReviewVerdict".
 func (ReviewVerdict) Type() Type { return "ReviewVerdict" }
 
+// Type is "FindingsAccepted".
+func (FindingsAccepted) Type() Type { return "FindingsAccepted" }
+
 // Type is "Blocked".
 func (Blocked) Type() Type { return "Blocked" }
 

@@ -31,6 +31,14 @@ func (v ReviewVerdict) Binds(t SubTask, pending []Blocker) error {
 			return err
 		}
 	}
+	for _, a := range v.AcceptedFindings {
+		if err := need("finding", a.Finding, "content", a.Content); err != nil {
+			return fmt.Errorf("accepted_findings: %w", err)
+		}
+		if a.Reason == "" && a.By != Human {
+			return fmt.Errorf("accepted_findings gives no reason for %s", a.Finding)
+		}
+	}
 	left, err := v.feedback(pending, red > 0)
 	if err != nil {
 		return err
@@ -97,8 +105,11 @@ func (v ReviewVerdict) feedback(pending []Blocker, red bool) (left []string, err
 func (v ReviewVerdict) Left(pending []Blocker) []Blocker {
 	var open []Blocker
 	add := func(b Blocker) {
-		if !slices.ContainsFunc(open, func(o Blocker) bool { return o.Name() == b.Name() }) {
+		switch i := slices.IndexFunc(open, func(o Blocker) bool { return o.Name() == b.Name() }); {
+		case i < 0:
 			open = append(open, b)
+		case b.Finding != "":
+			open[i] = b // it was found again, maybe in other content
 		}
 	}
 	for _, b := range pending {
@@ -110,4 +121,20 @@ func (v ReviewVerdict) Left(pending []Blocker) []Blocker {
 		add(b)
 	}
 	return open
+}
+
+// Names are the findings that stand by name, as file:line: what and why.
+func (v ReviewVerdict) Names() []string {
+	names := slices.Clone(v.Accepted)
+	for _, a := range v.AcceptedFindings {
+		name := a.Finding + " " + a.What
+		if a.Reason != "" {
+			name += ", because: " + a.Reason
+		}
+		if a.By == Human {
+			name += " (by a person)"
+		}
+		names = append(names, name)
+	}
+	return names
 }

@@ -107,7 +107,7 @@ func (r codeReport) markdown() string {
 
 // accepted are the findings that reviewers accepted, as rows.
 func (r codeReport) accepted() []string {
-	return r.findings(func(v *message.ReviewVerdict) []string { return v.Accepted })
+	return r.findings(func(v *message.ReviewVerdict) []string { return v.Names() })
 }
 
 // noted are those they were shown, as rows.

@@ -167,7 +167,7 @@ func printReview(r blackboard.Review, line func(name, text string)) (verdicts []
 	case judged != nil:
 		line("review", judged.Decision+" by "+string(r.JudgedBy))
 		verdicts = judged.Checks
-		for _, name := range judged.Accepted {
+		for _, name := range judged.Names() {
 			line("accepted", name)
 		}
 	case r.Commit != "":

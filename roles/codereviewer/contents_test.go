@@ -55,7 +55,7 @@ func TestWhatADiffShowsBadlyIsFound(t *testing.T) {
 				r := think.Review{Approved: true}
 				for _, f := range in.Findings {
 					if c.accept {
-						r.Accepted = append(r.Accepted, f.Name())
+						r.Accepted = append(r.Accepted, think.Acceptance{Finding: f.ID, Reason: "the task demands it"})
 					}
 				}
 				if len(in.Findings) != 1 {

@@ -10,10 +10,8 @@ import (
 	"orch/blackboard"
 	"orch/blackboard/message"
 	"orch/roles/act/check"
-	"orch/roles/act/contents"
 	"orch/roles/act/ledger"
 	"orch/roles/act/runner"
-	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
 	"orch/roles/loop/code"
 	"orch/roles/run/step"
@@ -49,7 +47,11 @@ func (r *review) gather(ctx context.Context) error {
 		return err
 	}
 	_, rest := code.CodeFeedback(r.task.Review.Pending, r.in.Checks)
-	r.in.Pending = append(r.in.Pending, rest...)
+	for _, b := range rest {
+		if b.Finding == "" { // code says what became of the others
+			r.in.Pending = append(r.in.Pending, b)
+		}
+	}
 	return nil
 }
 
@@ -68,38 +70,11 @@ func (r *review) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.found, err = weaken.Inspect(diff, t.ExemptFromTests); err != nil {
-		return fmt.Errorf("look at what the change does to tests: %w", err)
-	}
-	changed, err := r.w.Repo.Changed(ctx, workspace.Commit(t.Base), r.commit)
-	if err != nil {
+	if err := r.find(ctx, diff); err != nil {
 		return err
-	}
-	r.found = append(r.found, weaken.OwnFiles(changed)...)
-	r.found = append(r.found, outOfScope(r.goal, changed)...)
-	odd, err := r.oddities(ctx)
-	if err != nil {
-		return err
-	}
-	r.found = append(r.found, odd...)
-	for _, f := range r.found {
-		r.in.Findings = append(r.in.Findings, think.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
 	}
 	r.in.Diff = step.Cut(string(diff), diffBytes)
 	return nil
-}
-
-// oddities finds what the diff does not show, or not well.
-func (r *review) oddities(ctx context.Context) ([]weaken.Finding, error) {
-	head, err := r.w.Repo.At(ctx, r.w.Integration)
-	if err != nil {
-		return nil, err
-	}
-	change, err := r.w.Repo.Contents(ctx, workspace.Commit(r.task.Base), r.commit, head)
-	if err != nil {
-		return nil, err
-	}
-	return contents.Inspect(change, step.IsCoder, r.e.Config.Code.LargeFileBytes), nil
 }
 
 // diffBytes bounds the diff a reviewer is shown; the checkout has the rest.

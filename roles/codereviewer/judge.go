@@ -65,6 +65,12 @@ func (r *review) askOnce(ctx context.Context, who think.Reviewer, in think.Revie
 	if err != nil {
 		return thought, "", err
 	}
+	if err := r.hearPerson(ctx); err != nil {
+		return thought, "", err
+	}
+	if why := r.unacceptable(thought.Accepted); why != "" {
+		return thought, why, nil
+	}
 	*v = r.verdictOf(thought)
 	if err := code.Unbound(r.complete(*v), r.task.SubTask, r.task.Review.Pending); err != nil {
 		return thought, err.Error(), nil

@@ -180,7 +180,7 @@ func TestAWeakenedTestIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
 			r := think.Review{Approved: true}
 			for _, f := range in.Findings {
 				if accepted {
-					r.Accepted = append(r.Accepted, f.Name())
+					r.Accepted = append(r.Accepted, think.Acceptance{Finding: f.ID, Reason: "the task demands it"})
 				}
 			}
 			if len(in.Findings) == 0 {
@@ -195,7 +195,7 @@ func TestAWeakenedTestIsNotApprovedUnlessTheReviewerAcceptsIt(t *testing.T) {
 		if accepted {
 			want = blackboard.Approved
 		}
-		if got := len(d.Now().Review.Verdict.Accepted); (got > 0) != accepted {
+		if got := len(d.Now().Review.Verdict.AcceptedFindings); (got > 0) != accepted {
 			t.Errorf("the record has %d accepted findings", got)
 		}
 		if now := d.Now(); now.Status != want {
@@ -228,13 +228,13 @@ func TestAChangeOfOrchsOwnFilesIsNotApprovedUnlessTheReviewerAcceptsIt(t *testin
 			t.Fatal(err)
 		}
 		err = review(d, "code-reviewer-1", func(_ context.Context, in think.ReviewInput) (think.Review, error) {
-			if len(in.Findings) != 1 || in.Findings[0].Name() != ".orch/hooks/on-escalate:1" {
+			if len(in.Findings) != 1 || in.Findings[0].Place() != ".orch/hooks/on-escalate:1" {
 				t.Errorf("found %+v", in.Findings)
 			}
 			r := think.Review{Approved: true}
 			for _, f := range in.Findings {
 				if accepted {
-					r.Accepted = append(r.Accepted, f.Name())
+					r.Accepted = append(r.Accepted, think.Acceptance{Finding: f.ID, Reason: "the task demands it"})
 				}
 			}
 			return r, nil

@@ -16,11 +16,9 @@ package codereviewer
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"orch/blackboard"
 	"orch/blackboard/message"
-	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
 	"orch/roles/loop/code"
 	"orch/roles/run/step"
@@ -59,8 +57,10 @@ type review struct {
 	commit workspace.Commit
 
 	in     think.ReviewInput
-	found  []weaken.Finding // the findings of in, in the same order
-	logged bool             // an anomaly was noted
+	found  []finding         // the findings of in, in the same order
+	whole  string            // digest of both trees
+	files  map[string]string // digests of what became of each file
+	logged bool              // an anomaly was noted
 }
 
 func (r *review) run(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (r *review) verdictOf(thought think.Review) message.ReviewVerdict {
 	v := message.ReviewVerdict{
 		Decision: message.Rejected, Checks: thought.Checks, Blockers: thought.Blockers, Concerns: thought.Concerns, PriorFeedback: thought.Feedback,
 	}
-	v.Accepted = r.accepted(thought.Accepted)
+	v.AcceptedFindings = r.accepted(thought.Accepted)
 	open := r.unanswered(thought.Accepted)
 	if thought.Approved && len(thought.Blockers) == 0 && len(open) == 0 {
 		v.Decision, v.Noted = message.Approved, r.noted(thought.Accepted)
@@ -122,6 +122,11 @@ func (r *review) say(ctx context.Context, v message.ReviewVerdict) error {
 }
 
 func (r *review) complete(v message.ReviewVerdict) message.ReviewVerdict {
+	var unasked []string
+	if red(r.in.Checks) {
+		unasked = r.standing()
+	}
+	v.PriorFeedback = code.FindingFeedback(v, r.task.Review.Pending, unasked)
 	return code.Complete(v, r.task.SubTask, string(r.commit), r.in.Checks, r.task.Review.Pending, r.logged)
 }
 
@@ -132,44 +137,6 @@ func red(checks []message.Verdict) bool {
 		}
 	}
 	return false
-}
-
-// unanswered are the sure findings that the reviewer did not accept by name,
-// as blockers.
-func (r *review) unanswered(accepted []string) (open []message.Blocker) {
-	for i, f := range r.in.Findings {
-		if f.Sure && !slices.Contains(accepted, f.Name()) {
-			open = append(open, r.found[i].Blocker(r.task.SpecRef))
-		}
-	}
-	return open
-}
-
-// mostNoted bounds what a verdict notes.
-const mostNoted = 50
-
-// noted are the findings that a reviewer was shown and did not have to answer,
-// in words for the record.
-func (r *review) noted(accepted []string) (all []string) {
-	for i, f := range r.in.Findings {
-		if !f.Sure && !slices.Contains(accepted, f.Name()) && len(all) < mostNoted {
-			b := r.found[i].Blocker("")
-			all = append(all, step.Cut(b.Name(), step.EvidenceBytes))
-		}
-	}
-	return all
-}
-
-// accepted are the findings that the reviewer says the task demands, in words
-// for the record.
-func (r *review) accepted(named []string) (all []string) {
-	for i, f := range r.in.Findings {
-		if slices.Contains(named, f.Name()) {
-			b := r.found[i].Blocker("")
-			all = append(all, b.Name())
-		}
-	}
-	return all
 }
 
 // specNow is the task's spec as it is on the integration branch.

@@ -12,7 +12,6 @@ import (
 	"orch/roles/act/runner"
 	"orch/roles/act/weaken"
 	"orch/roles/act/workspace"
-	"orch/roles/think"
 )
 
 // suite is the project's own tests in one review: what they show of the commit,
@@ -73,11 +72,18 @@ func (s *suite) compare(ctx context.Context) ([]weaken.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	proven, err := s.prove(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, proven...)
+	for i := range found {
+		found[i].Whole = true // what a test says depends on more than its own file
+	}
 	for _, f := range files {
 		found = append(found, emptied.Asks(f.name, f.before, f.now)...)
 	}
-	proven, err := s.prove(ctx, files)
-	return append(found, proven...), err
+	return found, nil
 }
 
 // lost says what became of the tests of the base that hold there each time.
@@ -94,14 +100,6 @@ func (s *suite) lost(ctx context.Context, runs ledger.Runs) (found []weaken.Find
 		return nil
 	})
 	return found, err
-}
-
-// add shows more findings to the reviewer.
-func (r *review) add(more []weaken.Finding) {
-	for _, f := range more {
-		r.found = append(r.found, f)
-		r.in.Findings = append(r.in.Findings, think.CodeFinding{File: f.File, Line: f.Line, Kind: string(f.Kind), What: f.What, Sure: f.Sure})
-	}
 }
 
 // checkedOut makes a fresh checkout of a commit, where judged runs happen one

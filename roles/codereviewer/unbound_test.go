@@ -22,7 +22,7 @@ func weighed(t *testing.T) *codertest.Desk {
 	it.SuccessCriteria = append(it.SuccessCriteria, message.Criterion{ID: "done_when", Criterion: "a.txt says done", Mode: message.Plausible, Required: true})
 	d := codertest.NewDesk(t, map[string]string{"a.txt": "open\n", "spec.md": "# Spec\n\nIt says done.\n"}, it)
 	d.Claim("coder-1")
-	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n"}, think.CodeReport{})); err != nil {
+	if err := code(d, "coder-1", writes(d, map[string]string{"a.txt": "done\n", ".gitattributes": "* text=auto\n"}, think.CodeReport{})); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -31,6 +31,15 @@ func weighed(t *testing.T) *codertest.Desk {
 func whole(in think.ReviewInput) think.Review {
 	return think.Review{Approved: true, Checks: []message.Verdict{{CriterionID: "done_when", Criterion: "a.txt says done", Mode: message.Plausible,
 		Required: true, Verdict: message.Pass, Evidence: "it does", By: message.ByModel}}}
+}
+
+// accepting is an approval that accepts each finding as how says.
+func accepting(in think.ReviewInput, how func(id string) think.Acceptance) think.Review {
+	r := whole(in)
+	for _, f := range in.Findings {
+		r.Accepted = append(r.Accepted, how(f.ID))
+	}
+	return r
 }
 
 // useless are the ways of a reviewer to give no verdict that binds.
@@ -50,6 +59,20 @@ var useless = map[string]func(in think.ReviewInput) (think.Review, error){
 		r := whole(in)
 		r.Checks[0].Verdict, r.Checks[0].FailureClass = message.Fail, message.Logical
 		return r, nil
+	},
+	"an acceptance without a reason": func(in think.ReviewInput) (think.Review, error) {
+		return accepting(in, func(id string) think.Acceptance { return think.Acceptance{Finding: id} }), nil
+	},
+	"an acceptance with an empty reason": func(in think.ReviewInput) (think.Review, error) {
+		return accepting(in, func(id string) think.Acceptance { return think.Acceptance{Finding: id, Reason: " n/a "} }), nil
+	},
+	"an acceptance of what was not found": func(in think.ReviewInput) (think.Review, error) {
+		return accepting(in, func(string) think.Acceptance {
+			return think.Acceptance{Finding: "f-0000000000", Reason: "the task demands it"}
+		}), nil
+	},
+	"an acceptance of everything": func(in think.ReviewInput) (think.Review, error) {
+		return accepting(in, func(string) think.Acceptance { return think.Acceptance{Finding: "*", Reason: "the task demands it"} }), nil
 	},
 	"a blocker without a fix": func(think.ReviewInput) (think.Review, error) {
 		return think.Review{Blockers: []message.Blocker{{File: "a.txt", Line: 1, Defect: "ugly"}}}, nil

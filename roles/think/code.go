@@ -94,15 +94,23 @@ type ReviewInput struct {
 // CodeFinding is something code saw in the change that a reviewer has to
 // answer.
 type CodeFinding struct {
+	ID   string `json:"id"` // what a reviewer accepts it by
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Kind string `json:"kind"`
 	What string `json:"what"`
 	Sure bool   `json:"sure"` // it is a blocker unless the reviewer accepts it
+	Let  bool   `json:"let"`  // a person lets it stand
 }
 
-// Name is what a reviewer accepts it by.
-func (f CodeFinding) Name() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
+// Place is where it was seen.
+func (f CodeFinding) Place() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
+
+// Acceptance is a reviewer's word that a finding may stand.
+type Acceptance struct {
+	Finding string `json:"finding"` // the ID
+	Reason  string `json:"reason"`
+}
 
 // Review is a verdict a backend proposes. Anything but a clear approval is a
 // rejection.
@@ -112,7 +120,7 @@ type Review struct {
 	Blockers  []message.Blocker
 	Concerns  []string
 	Feedback  []message.Feedback
-	Accepted  []string // findings that the task demands, by file:line
+	Accepted  []Acceptance // findings that the task demands
 	Anomalies []message.Anomaly
 	Usage     message.Usage
 	Cost      *float64

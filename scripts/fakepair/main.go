@@ -61,9 +61,7 @@ type request struct {
 		Kind     string    `json:"kind"` // of what wakes a planner
 		Pending  []blocker `json:"pending"`
 		Findings []struct {
-			File string `json:"file"`
-			Line int    `json:"line"`
-			Sure bool   `json:"sure"`
+			ID string `json:"id"`
 		} `json:"findings"`
 	} `json:"input"`
 }
@@ -225,11 +223,11 @@ func (r request) verdict(said string) (string, error) {
 		a["decision"], a["blockers"] = "rejected", []blocker{{f[0], line, f[2], "change it"}}
 	}
 	if said == "accept" {
-		names := []string{}
+		accepted := []map[string]string{}
 		for _, f := range r.Input.Findings {
-			names = append(names, fmt.Sprintf("%s:%d", f.File, f.Line))
+			accepted = append(accepted, map[string]string{"finding": f.ID, "reason": "the task demands it"})
 		}
-		a["accepted_findings"] = names
+		a["accepted_findings"] = accepted
 	}
 	verdicts, feedback := []any{}, []any{}
 	for _, c := range r.Input.Task.Criteria {

@@ -34,6 +34,7 @@ const (
 type Entry struct {
 	Path     string
 	Old, New string // modes; 000000 when it is not there
+	Was, Is  string // names of the objects
 	Bytes    int64  // size of what is new
 	Binary   bool   // a diff shows nothing of it
 	Target   string // of a new or changed symbolic link

@@ -34,7 +34,8 @@ type Finding struct {
 	Subject string // name of the test, entry or symbol; empty: the file as a whole
 	Line    int    // in the new file; in the old one for what was removed
 	What    string
-	Sure    bool   // it rejects; otherwise a reviewer looks at it
+	Sure    bool   // it rejects unless somebody accepts it by name; otherwise a reviewer looks at it
+	Whole   bool   // it is about the change as a whole, and not only about what is in File
 	Fix     string // what to do about it; empty for what the kind says
 }
 

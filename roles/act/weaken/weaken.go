@@ -235,11 +235,10 @@ func (x *inspection) missing(exempt bool) {
 	if first == nil {
 		return
 	}
-	at := *first
-	i := slices.IndexFunc(at.lines, func(l line) bool { return l.op == '+' })
+	i := slices.IndexFunc(first.lines, func(l line) bool { return l.op == '+' })
+	what := "code changed and no test did"
 	if exempt {
-		x.sayOf("", MissingTests, at, at.lines[i], true, "the task is exempt from tests, but code changed")
-		return
+		what = "the task is exempt from tests, but code changed"
 	}
-	x.sayOf("", MissingTests, at, at.lines[i], true, "code changed and no test did")
+	x.found = append(x.found, Finding{Kind: MissingTests, File: first.name(), Line: first.lines[i].newNo, What: what, Sure: true, Whole: true})
 }

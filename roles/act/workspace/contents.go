@@ -54,7 +54,7 @@ func (r Repo) entries(ctx context.Context, from, to Commit, c *contents.Change) 
 		if len(meta) < 5 {
 			return fmt.Errorf("git said %q", fields[i])
 		}
-		c.Entries = append(c.Entries, contents.Entry{Path: fields[i+1], Old: meta[0], New: meta[1], Binary: binary[fields[i+1]]})
+		c.Entries = append(c.Entries, contents.Entry{Path: fields[i+1], Old: meta[0], New: meta[1], Was: meta[2], Is: meta[3], Binary: binary[fields[i+1]]})
 		blobs = append(blobs, meta[3])
 	}
 	return r.measure(ctx, blobs, c.Entries)

@@ -79,6 +79,34 @@ func CodeFeedback(pending []message.Blocker, checks []message.Verdict) (said []m
 	return said, rest
 }
 
+// FindingFeedback says of every earlier blocker that is a finding of code what
+// became of it: one that was neither found again nor stands among the blockers
+// of this review is resolved, by a change or by somebody's acceptance. unasked
+// are the IDs that were found where a failed check ended the review before
+// anybody could accept them: they are still there. What a reviewer says of these
+// blockers is left out.
+func FindingFeedback(v message.ReviewVerdict, pending []message.Blocker, unasked []string) []message.Feedback {
+	var said []message.Feedback
+	own := map[string]bool{}
+	for _, b := range pending {
+		if b.Finding == "" {
+			continue
+		}
+		own[b.Name()] = true
+		state := message.Resolved
+		if slices.Contains(unasked, b.Finding) || slices.ContainsFunc(v.Blockers, func(n message.Blocker) bool { return n.Finding == b.Finding && n.Name() == b.Name() }) {
+			state = message.StillPresent
+		}
+		said = append(said, message.Feedback{What: b.Name(), State: state})
+	}
+	for _, f := range v.PriorFeedback {
+		if !own[f.What] {
+			said = append(said, f)
+		}
+	}
+	return said
+}
+
 // Complete adds to a verdict what code knows better than who gave it: the
 // commit, the checks that were run, the spec where a blocker names none, and
 // whether the reviewer logged an anomaly. A failed check makes it a rejection

@@ -22,7 +22,7 @@ type Review struct {
 	Verdicts []Criterion        `json:"verdicts"`
 	Concerns []string           `json:"concerns"`
 	Feedback []message.Feedback `json:"prior_feedback"`
-	Accepted []string           `json:"accepted_findings"`
+	Accepted []think.Acceptance `json:"accepted_findings"`
 	Problems []Anomaly          `json:"anomalies"`
 }
 
@@ -66,7 +66,8 @@ func (s Review) Into(out think.Review, in think.ReviewInput) think.Review {
 	out.Blockers, out.Concerns, out.Feedback, out.Accepted = s.Blockers, s.Concerns, s.Feedback, s.Accepted
 	out.Anomalies = Anomalies(s.Problems)
 	for i := range out.Blockers {
-		out.Blockers[i].Line = max(out.Blockers[i].Line, 1) // of the file as a whole
+		out.Blockers[i].Line = max(out.Blockers[i].Line, 1)       // of the file as a whole
+		out.Blockers[i].Finding, out.Blockers[i].Content = "", "" // code alone finds
 	}
 	for _, c := range in.Task.SuccessCriteria {
 		if v, said := s.of(c); said && !c.HasCheck() {

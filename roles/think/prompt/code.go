@@ -106,7 +106,7 @@ func ForReviewer(in think.ReviewInput) (Prompt, error) {
 		{Section: Inputs, Label: "Criteria no check decides: give a verdict on each by its id", Text: undecided(t, in.Checks)},
 		{Inputs, nonEmpty("The spec as it is now: "+t.SpecRef, "The spec"), in.Spec, true},
 		{Inputs, "Checks that were run", verdicts(in.Checks), true},
-		{Inputs, "Found by code in the change: accept by file:line what the task itself demands", findings(in.Findings), true},
+		{Inputs, "Found by code in the change: accept by its ID what the task itself demands", findings(in.Findings), true},
 		{Inputs, "What the coder says", in.Notes, true},
 		{Inputs, "The change", in.Diff, true},
 		{Feedback, "Blockers of earlier reviews: say of each what became of it, by exactly this name", names(in.Pending), true},
@@ -150,8 +150,11 @@ func undecided(t message.SubTask, run []message.Verdict) string {
 func findings(all []think.CodeFinding) string {
 	var lines []string
 	for _, f := range all {
-		line := fmt.Sprintf("%s %s: %s", f.Name(), f.Kind, f.What)
-		if f.Sure {
+		line := fmt.Sprintf("%s %s %s: %s", f.ID, f.Place(), f.Kind, f.What)
+		switch {
+		case f.Let:
+			line += " (a person accepted it)"
+		case f.Sure:
 			line += " (a blocker unless accepted)"
 		}
 		lines = append(lines, line)

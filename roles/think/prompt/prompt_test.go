@@ -170,7 +170,7 @@ func codeInput() think.CodeInput {
 func reviewInput() think.ReviewInput {
 	return think.ReviewInput{Word: "k7q2m4", Goal: "retry", Task: codeTask(), Dir: "/tree/review", Coder: "coder-1", Commit: "99887766", Base: "0f1e2d3c", Diff: "+ retry()", Spec: "# Backoff", SpecChanged: true,
 		Notes: "it stops now", Checks: []message.Verdict{{Verdict: message.Pass, Criterion: "TestRetry passes", Evidence: "exit 0"}}, Pending: earlier(), Values: "Small changes.",
-		Findings: []think.CodeFinding{{File: "internal/api/retry_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added"}}}
+		Findings: []think.CodeFinding{{ID: "f-0011223344", File: "internal/api/retry_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added"}}}
 }
 
 func show(p Prompt) string {

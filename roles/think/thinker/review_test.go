@@ -16,7 +16,7 @@ func reviewed() think.ReviewInput {
 		Task: message.SubTask{ID: "t", Intent: "Retry calls", SpecRef: "spec.md", DoneWhen: "a 429 is tried again", SuccessCriteria: []message.Criterion{
 			{ID: "checked", Criterion: "go test passes", Check: []byte(`{"run":{"command":"go test"}}`)}, {ID: "done_when", Criterion: "a 429 is tried again", Required: true}}},
 		Checks:   []message.Verdict{{CriterionID: "checked", Verdict: message.Pass, Criterion: "go test passes", Evidence: "exit 0"}},
-		Findings: []think.CodeFinding{{File: "api_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added", Sure: true}},
+		Findings: []think.CodeFinding{{ID: "f-0011223344", File: "api_test.go", Line: 4, Kind: "skipped", What: "t.Skip was added", Sure: true}},
 		Pending:  []message.Blocker{{File: "api.go", Line: 12, Defect: "it never stops", Fix: "stop after five"}}}
 }
 
@@ -28,11 +28,13 @@ func TestAPlainModelReviews(t *testing.T) {
 		want   string // approved, verdict on done_when, blockers, accepted
 		missed string // why it can not be used; empty when it is taken
 	}{
-		"approved": {`{"word":"k7q2m4","decision":"approved","blockers":[],"verdicts":[{"id":"done_when","pass":true,"evidence":"TestRetry"}],"accepted_findings":["api_test.go:4"],` + resolved + `}`,
-			"true [done_when:pass] [] [api_test.go:4]", ""},
+		"approved": {`{"word":"k7q2m4","decision":"approved","blockers":[],"verdicts":[{"id":"done_when","pass":true,"evidence":"TestRetry"}],"accepted_findings":[{"finding":"f-0011223344","reason":"the spec drops it"}],` + resolved + `}`,
+			"true [done_when:pass] [] [{f-0011223344 the spec drops it}]", ""},
 		"rejected": {`{"word":"k7q2m4","decision":"rejected","blockers":[{"file":"api.go","line":0,"defect":"no wait","fix":"wait"}],` + resolved + `}`,
 			"false [] [api.go:1: no wait] []", ""},
 		"nothing on a criterion": {`{"word":"k7q2m4","decision":"approved","blockers":[],` + resolved + `}`, "true [] [] []", ""},
+		"accepts without a why":  {`{"word":"k7q2m4","decision":"approved","blockers":[],"accepted_findings":[{"finding":"f-0011223344","reason":""}],` + resolved + `}`, "", "reason"},
+		"accepts by its place":   {`{"word":"k7q2m4","decision":"approved","blockers":[],"accepted_findings":["api_test.go:4"],` + resolved + `}`, "", "accepted_findings"},
 		"rejects without a why":  {`{"word":"k7q2m4","decision":"rejected","blockers":[],` + resolved + `}`, "", "blockers"},
 		"approves with a why":    {`{"word":"k7q2m4","decision":"approved","blockers":[{"file":"a","line":1,"defect":"d","fix":"f"}],` + resolved + `}`, "", "blockers"},
 	} {
@@ -40,7 +42,7 @@ func TestAPlainModelReviews(t *testing.T) {
 			th, s := thinker(t, said1(c.answer), said1(c.answer))
 			got, err := th.Review(context.Background(), reviewed())
 			text := s.Asked()[0].Turns[0].Text
-			for _, shown := range []string{"+ retry()", "It retries.", "a 429 is tried again", "exit 0", "t.Skip was added", "it never stops", "no other file"} {
+			for _, shown := range []string{"+ retry()", "It retries.", "a 429 is tried again", "exit 0", "t.Skip was added", "f-0011223344", "it never stops", "no other file"} {
 				if !strings.Contains(text, shown) {
 					t.Errorf("it was not shown %q", shown)
 				}
