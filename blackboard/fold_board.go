@@ -120,7 +120,11 @@ func (x *tx) budgetReached(b message.BudgetReached) error {
 	if b.Cap == message.CapCost {
 		command = "orch resume --max-cost N"
 	}
-	return x.suspendGoal(WhyBudget, fmt.Sprintf("the cap on %s is reached: $%.4g of $%.4g", b.Cap, b.Used, b.Limit), command)
+	why := fmt.Sprintf("the cap on %s is reached: $%.4g of $%.4g", b.Cap, b.Used, b.Limit)
+	if b.Needs > 0 {
+		why += fmt.Sprintf(" are spent, and the next question may cost $%.4g", b.Needs)
+	}
+	return x.suspendGoal(WhyBudget, why, command)
 }
 
 // maxTrips bounds what the board remembers of findings that stopped it. The

@@ -80,3 +80,66 @@ func TestAPersonRaisesTheCapOfAGoal(t *testing.T) {
 		t.Errorf("a resume without a cap changed it to %g", g.Input.Budget.MaxCost)
 	}
 }
+
+func TestReservationsOfAStepEndWithIt(t *testing.T) {
+	c := newScript(t)
+	c.perceived("g")
+	c.planned("g", "p", sub("t1", "p", 1))
+	key := ActivationKey{Role: message.Executor, Subject: "t1", Cause: "why"}
+	reserve := func(usd float64, spent ...message.Spent) message.CostReserved {
+		return message.CostReserved{Role: key.Role, Subject: key.Subject, Cause: key.Cause, Model: "m", Reserved: usd, Spent: spent}
+	}
+	by := func(m *message.Message) { m.From, m.Agent, m.Goal = message.Executor, "executor-9", "g" }
+	c.refused("no step of executor", reserve(1), by)
+	c.say(message.StepStarting{Role: key.Role, Subject: key.Subject, Cause: key.Cause, Agent: "executor-9", Try: 1}, inGoal("g"))
+	c.refused("it reserves -1", reserve(-1), by)
+	c.refused("it reserves NaN", reserve(math.NaN()), by)
+	c.refused("may have cost -1", reserve(1, message.Spent{Model: "m", Doubt: -1}), by)
+	c.refused("the step is executor-9", reserve(1), func(m *message.Message) { m.From, m.Agent, m.Goal = message.Executor, "executor-8", "g" })
+	for _, step := range []struct {
+		say  message.CostReserved
+		want float64
+	}{
+		{reserve(0.5), 0.5},
+		{reserve(0.25), 0.25}, // it replaces the one before
+		{reserve(0, message.Spent{Model: "m", Cost: 0.125}), 0.125},
+		{reserve(0.5, message.Spent{Model: "m", Cost: 0.125, Doubt: 0.25, Unpriced: true}), 0.875},
+	} {
+		c.say(step.say, by)
+		if g := c.goal("g"); g.Reserved != step.want || g.ByRole[message.Executor].Reserved != step.want || g.Cost != 0 {
+			t.Fatalf("%+v: %g reserved, %+v", step.say, g.Reserved, g.ByRole)
+		}
+	}
+	over := reopened(t, c.s)
+	if a, ok := over.Activation(key); !ok || a.Asked.Total() != 0.875 || a.Asked.UnderWay() != 0.5 {
+		t.Errorf("over a checkpoint: %+v", a.Asked)
+	}
+	c.say(message.StepEnded{Role: key.Role, Subject: key.Subject, Cause: key.Cause, Agent: "executor-9", Class: message.EndAgain, Cost: 0.125,
+		Spent: []message.Spent{{Model: "m", Cost: 0.125, Doubt: 0.75, Unpriced: true}}}, inGoal("g"))
+	g := c.goal("g")
+	if g.Reserved != 0 || g.Cost != 0.125 || g.Doubt != 0.75 || g.ByRole[message.Executor] != (Spend{Cost: 0.125, Doubt: 0.75}) || g.Unpriced != 1 {
+		t.Errorf("at its end: %+v", g)
+	}
+	if task := c.task("t1"); task.Cost != 0.125 || task.Doubt != 0.75 {
+		t.Errorf("the task: %g and %g in doubt", task.Cost, task.Doubt)
+	}
+}
+
+// The controller asks beside any step: what it reserved goes with the result.
+func TestTheControllersReservationEndsWithTheResult(t *testing.T) {
+	c := newScript(t)
+	c.perceived("g")
+	ask := message.CostReserved{Role: message.GGS, Subject: "g", Model: "m", Reserved: 0.5}
+	by := func(m *message.Message) { m.From, m.Agent, m.Goal = message.GGS, "ggs-1", "g" }
+	c.say(ask, by)
+	ask.Reserved = 0.25
+	c.say(ask, by)
+	if g := c.goal("g"); g.Reserved != 0.25 || g.Advice.UnderWay() != 0.25 {
+		t.Fatalf("%g reserved, %+v", g.Reserved, g.Advice)
+	}
+	word := c.say(message.GiveUp{Reason: "enough"}, inGoal("g"))
+	c.say(message.FinalResult{TaskID: "g", Directive: message.Abandon, NextMoves: []string{"none"}, Spent: []message.Spent{{Model: "m", Cost: 0.125}}}, by, because(word.ID))
+	if g := c.goal("g"); g.Reserved != 0 || g.Advice != nil || g.Cost != 0.125 || g.ByRole[message.GGS].Reserved != 0 {
+		t.Errorf("after the result: %+v", g)
+	}
+}

@@ -244,8 +244,13 @@ func (x *tx) finalResult(b message.FinalResult) error {
 	if err := x.checkSpent(b.Spent); err != nil {
 		return err
 	}
-	for _, s := range b.Spent {
-		x.meter(g.ID).spend(s)
+	if m := x.meter(g.ID); m.Advice != nil || len(b.Spent) > 0 {
+		held := m.Advice.Total()
+		m.Advice = nil
+		m.hold(message.GGS, -held)
+		for _, s := range b.Spent {
+			m.spend(s)
+		}
 	}
 	if r != nil {
 		r.answer(x.ref)

@@ -2,7 +2,6 @@ package blackboard
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 
 func stepEffects() []effect {
 	return []effect{
-		on((*tx).stepStarting), on((*tx).stepEnded), on((*tx).outage),
+		on((*tx).stepStarting), on((*tx).stepEnded), on((*tx).outage), on((*tx).costReserved),
 		on((*tx).registered), on((*tx).agentStatus), on((*tx).deregistered),
 	}
 }
@@ -36,65 +35,14 @@ func (x *tx) stepStarting(b message.StepStarting) error {
 	}
 	a.Goal, a.Agent, a.Marker, a.Holder = x.m.Goal, b.Agent, b.Marker, b.Holder
 	a.Try, a.Reserve, a.Started = b.Try, b.Reserve, x.ref
-	a.Ended, a.Class, a.Exit, a.Detail = Ref{}, "", 0, ""
+	a.Ended, a.Class, a.Exit, a.Detail, a.Asked = Ref{}, "", 0, "", nil
 	x.activations.put(key.key(), &a)
 	if x.m.Goal != "" {
 		m := x.meter(x.m.Goal)
 		m.Running++
 		m.Steps++
 		m.Reserved += b.Reserve
-		m.byRole(b.Role, 0, b.Reserve)
-	}
-	return nil
-}
-
-// byRole adds to what a role spent and reserves. The map is never written to
-// after it is in the table.
-func (m *meter) byRole(role message.Role, cost, reserve float64) {
-	if cost == 0 && reserve == 0 {
-		return
-	}
-	m.ByRole = maps.Clone(m.ByRole)
-	if m.ByRole == nil {
-		m.ByRole = map[message.Role]Spend{}
-	}
-	s := m.ByRole[role]
-	s.Cost += cost
-	s.Reserved = max(0, s.Reserved+reserve)
-	m.ByRole[role] = s
-}
-
-// spend books what was taken beside the steps.
-func (m *meter) spend(s message.Spent) {
-	m.Cost += s.Cost
-	if s.Unpriced {
-		m.Unpriced++
-	}
-}
-
-// spent books what a step cost to its task, and to what its role usually costs.
-func (x *tx) spent(b message.StepEnded) {
-	if b.Cost == 0 {
-		return
-	}
-	if t := x.tasks.edit(b.Subject); t != nil {
-		t.Cost += b.Cost
-	}
-	r := x.board()
-	r.Usual = maps.Clone(r.Usual)
-	if r.Usual == nil {
-		r.Usual = map[message.Role][]float64{}
-	}
-	last := append(slices.Clone(r.Usual[b.Role]), b.Cost)
-	r.Usual[b.Role] = last[max(0, len(last)-usualSteps):]
-}
-
-// checkSpent refuses parts that are no amounts.
-func (x *tx) checkSpent(spent []message.Spent) error {
-	for _, s := range spent {
-		if !finite(s.Cost) || s.Cost < 0 {
-			return x.refuse("%s cost %v", s.Model, s.Cost)
-		}
+		m.byRole(b.Role, Spend{Reserved: b.Reserve})
 	}
 	return nil
 }
@@ -170,7 +118,8 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	if err := x.checkSpent(b.Spent); err != nil {
 		return err
 	}
-	a.Ended, a.Class, a.Exit, a.Detail = x.ref, b.Class, b.Exit, cutDetail(b.Detail)
+	held := a.Reserve + a.Asked.Total()
+	a.Ended, a.Class, a.Exit, a.Detail, a.Asked = x.ref, b.Class, b.Exit, cutDetail(b.Detail), nil
 	switch b.Class {
 	case message.EndDone, message.EndAgain, message.EndMoved, message.EndUnjudged, message.EndCrash, message.EndTimeout:
 		a.Outage = nil // it was answered, or what failed was something else
@@ -193,12 +142,10 @@ func (x *tx) stepEnded(b message.StepEnded) error {
 	x.goal = a.Goal
 	m := x.meter(a.Goal)
 	m.Running--
-	m.Cost += b.Cost
-	m.Reserved -= a.Reserve
-	m.byRole(b.Role, b.Cost, -a.Reserve)
-	if m.Running == 0 {
-		m.Reserved = 0 // no rounding error outlives the steps
-	}
+	_, doubt := message.SumOf(b.Spent)
+	m.Cost, m.Doubt = m.Cost+b.Cost, m.Doubt+doubt
+	m.hold(b.Role, -held)
+	m.byRole(b.Role, Spend{Cost: b.Cost, Doubt: doubt})
 	if slices.ContainsFunc(b.Spent, func(s message.Spent) bool { return s.Unpriced }) {
 		m.Unpriced++
 	}

@@ -82,6 +82,7 @@ type Task struct {
 	HumanNotes    []string `json:"human_notes,omitempty"`
 	Output        string   `json:"output,omitempty"`    // of a task finished by hand
 	Cost          float64  `json:"cost,omitempty"`      // US dollars spent by steps on it
+	Doubt         float64  `json:"doubt,omitempty"`     // US dollars: the most that they spent and is not known
 	Anomalies     []string `json:"anomalies,omitempty"` // kinds logged about it
 	Rescopes      int      `json:"rescopes,omitempty"`  // of what it replaces, and of what that replaced
 
@@ -255,7 +256,9 @@ type Goal struct {
 	LastActive time.Time              `json:"last_active"`       // end of the time counted so far
 	Running    int                    `json:"running"`           // steps started and not ended
 	Cost       float64                `json:"cost"`              // US dollars spent
-	Reserved   float64                `json:"reserved"`          // by running steps
+	Reserved   float64                `json:"reserved"`          // by running steps: what they spent so far, and what they may
+	Doubt      float64                `json:"doubt,omitempty"`   // US dollars: the most that was spent and is not known
+	Advice     *Asked                 `json:"advice,omitempty"`  // what the controller reserved for a question about it
 	Unpriced   int                    `json:"unpriced"`          // steps that cost an amount nobody knows
 	ByRole     map[message.Role]Spend `json:"by_role,omitempty"` // of the roles that spent or reserved anything
 	Steps      int                    `json:"steps"`             // started so far
@@ -276,6 +279,7 @@ type Doubt struct {
 type Spend struct {
 	Cost     float64 `json:"cost"`
 	Reserved float64 `json:"reserved"` // by running steps
+	Doubt    float64 `json:"doubt,omitempty"`
 }
 
 // Approval is a permission somebody asked for.

@@ -33,9 +33,10 @@ type Activation struct {
 	Marker   string          `json:"marker"`
 	Holder   message.Process `json:"holder"` // who spawns it
 	Try      int             `json:"try"`
-	Crashes  int             `json:"crashes"` // ends with class crash or timeout
-	Kills    int             `json:"kills"`   // ends with class killed, lost or moved
-	Reserve  float64         `json:"reserve"`
+	Crashes  int             `json:"crashes"`         // ends with class crash or timeout
+	Kills    int             `json:"kills"`           // ends with class killed, lost or moved
+	Reserve  float64         `json:"reserve"`         // of a step that an older orch started
+	Asked    *Asked          `json:"asked,omitempty"` // nil for a step that has reserved nothing
 	Started  Ref             `json:"started"`
 	Ended    Ref             `json:"ended"`           // zero while live
 	ActiveMS int64           `json:"active_ms"`       // the goal's active time when this try started
@@ -44,6 +45,30 @@ type Activation struct {
 	Exit     int             `json:"exit"`
 	Detail   string          `json:"detail,omitempty"` // what it said of its end
 	Outage   *Outage         `json:"outage,omitempty"` // that its last tries ended with; nil without one
+}
+
+// Asked is what the log knows of a running step's questions to models.
+type Asked struct {
+	Model    string          `json:"model,omitempty"` // asked last
+	Reserved float64         `json:"reserved"`        // US dollars, by the questions under way
+	Spent    []message.Spent `json:"spent,omitempty"` // by those before
+}
+
+// Total is what the caps count of it, in US dollars.
+func (a *Asked) Total() float64 {
+	if a == nil {
+		return 0
+	}
+	usd, doubt := message.SumOf(a.Spent)
+	return usd + doubt + a.Reserved
+}
+
+// UnderWay is what its unanswered questions may cost, in US dollars.
+func (a *Asked) UnderWay() float64 {
+	if a == nil {
+		return 0
+	}
+	return a.Reserved
 }
 
 // Outage is what keeps a step from being answered, as the last try of it found.

@@ -89,6 +89,8 @@ type meter struct {
 	Running    int                    `json:"running"`
 	Cost       float64                `json:"cost"`
 	Reserved   float64                `json:"reserved"`
+	Doubt      float64                `json:"doubt,omitempty"`
+	Advice     *Asked                 `json:"advice,omitempty"`
 	Unpriced   int                    `json:"unpriced,omitempty"`
 	ByRole     map[message.Role]Spend `json:"by_role,omitempty"`
 	Steps      int                    `json:"steps"`
@@ -104,6 +106,7 @@ func (s *State) Goal(id message.GoalID) (Goal, bool) {
 	if m := s.meters.get(string(id)); m != nil {
 		out.ActiveMS, out.LastActive, out.Running = m.ActiveMS, m.LastActive, m.Running
 		out.Cost, out.Reserved, out.Steps = m.Cost, m.Reserved, m.Steps
+		out.Doubt, out.Advice = m.Doubt, m.Advice
 		out.Unpriced, out.ByRole = m.Unpriced, m.ByRole
 	}
 	return out, true

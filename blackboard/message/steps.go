@@ -36,6 +36,7 @@ type Spent struct {
 	Usage    Usage   `json:"usage"`
 	Cost     float64 `json:"cost"`               // US dollars
 	Unpriced bool    `json:"unpriced,omitempty"` // what it cost is unknown: Cost holds only what is known
+	Doubt    float64 `json:"doubt,omitempty"`    // US dollars: the most that is unknown, of questions that may have been billed and did not say so
 }
 
 // StepStarting claims one activation of a role on a subject for a cause. It is
@@ -221,6 +222,7 @@ type BudgetReached struct {
 	Cap   string  `json:"cap"` // cost, cost of a role, or cost of a task
 	Limit float64 `json:"limit"`
 	Used  float64 `json:"used"`
+	Needs float64 `json:"needs,omitempty"` // the least that the next question may cost, where one did not fit
 }
 
 // CircuitBreaker suspends because of a finding of the auditor, once per finding.

@@ -189,6 +189,7 @@ var catalogue = sync.OnceValue(func() []Entry {
 		row[DispatchManifest](to(MetaValidator), changes(Tasks, Goals, Plans), process(Planner)),
 		row[PlanRejected](to(Planner, GGS), changes(Tasks, Goals, Plans), process(PlanValidator)),
 		row[StepStarting](to(All), changes(Activations), process(Supervisor)),
+		row[CostReserved](to(All), changes(Activations), process(thinkers...)),
 		row[StepEnded](to(All), changes(Activations, Agents), process(Supervisor)),
 		row[Claimed](to(All), changes(Tasks), process(Supervisor), person()),
 		row[Released](to(All), changes(Tasks), process(Supervisor), person()),

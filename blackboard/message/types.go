@@ -124,6 +124,9 @@ func (LogRotated) Type() Type { return "LogRotated" }
 // Type is "LimitReached".
 func (LimitReached) Type() Type { return "LimitReached" }
 
+// Type is "CostReserved".
+func (CostReserved) Type() Type { return "CostReserved" }
+
 // Type is "Outage".
 func (Outage) Type() Type { return "Outage" }
 

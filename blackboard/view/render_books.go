@@ -66,6 +66,9 @@ func goalLine(f *flow, g blackboard.Goal) {
 	if g.Reserved != 0 {
 		f.float("reserved_usd", g.Reserved)
 	}
+	if g.Doubt != 0 {
+		f.float("unknown_usd_at_most", g.Doubt)
+	}
 }
 
 // agentLine shows what an agent last said, under a name that claims no more: a

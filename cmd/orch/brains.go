@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -46,6 +47,7 @@ func (a *app) planOnce(ctx context.Context, root string, cfg config.Config, in m
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	m = a.meter(cfg, stop)
+	m.Purse = choose.Fixed{Limit: cmp.Or(in.Budget.MaxCost, cfg.Budget.MaxCost)}
 	w, done, err := a.agentWorld(ctx, cfg, root)
 	if err != nil {
 		return spec, plan, m, err

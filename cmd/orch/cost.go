@@ -21,27 +21,33 @@ type costRow struct {
 	CachedTokens int64   `json:"cached_tokens"` // of the input
 	OutputTokens int64   `json:"output_tokens"`
 	CostUSD      float64 `json:"cost_usd"`
-	Unpriced     int     `json:"unpriced"` // steps whose cost is not or not wholly known
+	Unpriced     int     `json:"unpriced"`                      // steps whose cost is not or not wholly known
+	DoubtUSD     float64 `json:"unknown_usd_at_most,omitempty"` // of that, under a cap: the most that it may be
 }
 
 func (r costRow) cost() string {
+	unknown := "unknown"
+	if r.DoubtUSD > 0 {
+		unknown = fmt.Sprintf("unknown, at most $%.4f", r.DoubtUSD)
+	}
 	switch {
 	case r.Unpriced > 0 && r.CostUSD == 0:
-		return "unknown"
+		return unknown
 	case r.Unpriced > 0:
-		return fmt.Sprintf("$%.4f + unknown", r.CostUSD)
+		return fmt.Sprintf("$%.4f + %s", r.CostUSD, unknown)
 	}
 	return fmt.Sprintf("$%.4f", r.CostUSD)
 }
 
 // add counts one step, or what one model took of it.
-func (r *costRow) add(u message.Usage, usd float64, unpriced bool) {
+func (r *costRow) add(u message.Usage, usd, doubt float64, unpriced bool) {
 	r.Steps++
 	r.ModelCalls += u.ModelCalls
 	r.InputTokens += u.InputTokens
 	r.CachedTokens += u.CachedTokens
 	r.OutputTokens += u.OutputTokens
 	r.CostUSD += usd
+	r.DoubtUSD += doubt
 	if unpriced {
 		r.Unpriced++
 	}
@@ -144,16 +150,17 @@ func asStep(role message.Role, subject string, spent []message.Spent) message.St
 
 func (l *ledger) step(goal message.GoalID, b message.StepEnded) {
 	unpriced := slices.ContainsFunc(b.Spent, func(s message.Spent) bool { return s.Unpriced })
-	l.total.add(b.Usage, b.Cost, unpriced)
+	_, doubt := message.SumOf(b.Spent)
+	l.total.add(b.Usage, b.Cost, doubt, unpriced)
 	if l.by == "model" {
 		for _, s := range b.Spent {
-			l.row(s.Model).add(s.Usage, s.Cost, s.Unpriced)
+			l.row(s.Model).add(s.Usage, s.Cost, s.Doubt, s.Unpriced)
 		}
 		return
 	}
 	key := map[string]string{"goal": string(goal), "role": string(b.Role), "task": b.Subject,
 		"round": fmt.Sprintf("%s round %d", goal, l.rounds[goal]+1)}[l.by]
-	l.row(cmp.Or(key, "no goal")).add(b.Usage, b.Cost, unpriced)
+	l.row(cmp.Or(key, "no goal")).add(b.Usage, b.Cost, doubt, unpriced)
 }
 
 func (l *ledger) row(key string) *costRow {

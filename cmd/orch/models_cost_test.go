@@ -13,16 +13,24 @@ import (
 	"orch/roles/think/fakemodel"
 )
 
+// cheapInput are limits and prices under which a question costs what its answer does.
+var cheapInput = strings.Replace(quick, "in: 1, out: 10, cached: 0.1", "in: 0.01, out: 10, cached: 0.01", 1)
+
+// brief is an entry whose answers have at most 100 tokens.
+func brief(srv *fakemodel.Server) string {
+	return strings.Replace(asked(srv, "openai", "/v1", "true"), "options: {", "options: {max_output_tokens: '100', ", 1)
+}
+
 func TestACapStopsAndARaisedCapGoesOn(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, greeting())
-	root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
-	// Each question costs 0.00164 or 0.002: the cap allows two or three of them.
-	orch(t, root, "run", "--max-cost", "0.004", "greet me").want(t, 4, "budget", "the cap on cost is reached", "orch resume --max-cost N")
+	root := project(t, "models: {default: "+brief(srv)+"}"+cheapInput)
+	// Each question costs 0.00101, and may cost a little more: two of them fit.
+	orch(t, root, "run", "--max-cost", "0.0025", "greet me").want(t, 4, "budget", "the cap on cost is reached", "orch resume --max-cost N")
 	spent := func() float64 { _, total := costs(t, root, "goal"); return total.CostUSD }
 	first := spent()
-	if first < 0.003 || first > 0.006 {
-		t.Errorf("it spent $%g under a cap of $0.004", first)
+	if first < 0.002 || first > 0.0025 {
+		t.Errorf("it spent $%g under a cap of $0.0025", first)
 	}
 	orch(t, root, "resume").want(t, 0)
 	orch(t, root, "run", "--continue").want(t, 4, "the cap on cost is reached")
@@ -61,15 +69,18 @@ func wantWhole(t *testing.T, root string) {
 func TestCapsOfRolesAndTasks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ budget, want string }{
-		"role": {"budget: {role: {planner: 0.002}}", "the cap on cost of the role planner is reached"},
+		"role": {"budget: {role: {planner: 0.0015}}", "the cap on cost of the role planner is reached"},
 		"task": {"budget: {task: 0.003}", "the cap on cost of the task"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := serve(t, greeting())
-			root := project(t, "models: {default: "+asked(srv, "openai", "/v1", "true")+"}\n"+c.budget+quick)
+			root := project(t, "models: {default: "+brief(srv)+"}\n"+c.budget+cheapInput)
 			orch(t, root, "run", "greet me").want(t, 4, c.want, "next: orch resume")
-			write(t, filepath.Join(root, ".orch", "config.yaml"), "models: {default: "+asked(srv, "openai", "/v1", "true")+"}"+quick)
+			if _, total := costs(t, root, "goal"); total.CostUSD < 0.001 || total.CostUSD > 0.0055 {
+				t.Errorf("it spent $%g", total.CostUSD)
+			}
+			write(t, filepath.Join(root, ".orch", "config.yaml"), "models: {default: "+brief(srv)+"}"+cheapInput)
 			orch(t, root, "resume").want(t, 0)
 			orch(t, root, "run", "--continue").want(t, 0, "result      done")
 		})

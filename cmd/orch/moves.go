@@ -19,13 +19,13 @@ import (
 // playbook that planned, what a person could do after a goal was given up. The
 // controller decides without it: any failure here leaves the moves that follow
 // from the evidence.
-func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, blackboard.Goal, message.FinalResult) ([]string, []message.Spent) {
+func (a *app) adviser(b *blackboard.Board, cfg config.Config, w agent.World) func(context.Context, blackboard.Goal, message.FinalResult) ([]string, []message.Spent) {
 	return func(ctx context.Context, g blackboard.Goal, f message.FinalResult) ([]string, []message.Spent) {
 		chain := choose.Chain(cfg, g.Input, message.GGS)
 		if len(chain) == 0 {
 			return a.bookMoves(cfg, w.Workspace, g, f), nil
 		}
-		if g.Spec == nil || capReached(cfg, g) {
+		if g.Spec == nil {
 			return nil, nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, loop.AdviceWait)
@@ -33,8 +33,12 @@ func (a *app) adviser(cfg config.Config, w agent.World) func(context.Context, bl
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		m := a.meter(cfg, stop)
+		m.Purse = a.purse(b, cfg, loop.Activation{Key: blackboard.ActivationKey{Role: message.GGS, Subject: string(g.ID)}, Goal: g.ID})
+		if before := g.Advice; before != nil {
+			m.Carry(before.Spent, before.Model, before.Reserved)
+		}
 		moves, err := a.advice(ctx, cfg, chain, m, w, givenUp(g, f))
-		if err != nil {
+		if err != nil && m.Short() == nil {
 			say(a.err, "no next moves from a model: %v\n", err)
 		}
 		return moves, m.Spent()
@@ -77,15 +81,6 @@ func failures(g blackboard.Goal, f message.FinalResult) string {
 		said = append(said, v.Evidence)
 	}
 	return strings.Join(said, "\n")
-}
-
-// capReached tells whether a question more would pass the goal's cap.
-func capReached(cfg config.Config, g blackboard.Goal) bool {
-	limit := g.Input.Budget.MaxCost
-	if limit == 0 {
-		limit = cfg.Budget.MaxCost
-	}
-	return limit > 0 && g.Cost >= limit
 }
 
 func (a *app) advice(ctx context.Context, cfg config.Config, chain []choose.Entry, m *choose.Meter, w agent.World, in prompt.GivenUp) ([]string, error) {

@@ -67,7 +67,7 @@ func (a *app) ggs(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	r.Moves = a.adviser(cfg, w)
+	r.Moves = a.adviser(b, cfg, w)
 	if err := r.Run(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}

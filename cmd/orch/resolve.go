@@ -60,8 +60,8 @@ func (a *app) take(cfg config.Config, in message.UserInput, f choose.Finding) me
 		in.Budget.MaxCost = cfg.Budget.FoundCap
 		note += fmt.Sprintf(", up to $%g for this goal", cfg.Budget.FoundCap)
 	}
-	if !choose.Priceable(cfg, e) {
-		note += "; what it costs is unknown, so no cap can be kept on it"
+	if !choose.Bounded(cfg, e) {
+		note += "; what it costs is not known before it is asked, so no cap can be kept on it"
 	}
 	a.note(note + " (models in .orch/config.yaml, or --playbook, say otherwise)")
 	return in
@@ -119,15 +119,27 @@ func checkCaps(cfg config.Config, in message.UserInput) error {
 	if !capped {
 		return nil
 	}
-	for _, e := range choose.Unpriceable(cfg, in, allRoles(in)) {
+	for _, e := range choose.Unbounded(cfg, in, paidRoles(cfg, in)) {
 		name := e.Model.Name
 		if name == "" {
 			name = "its model"
 		}
 		return usagef(fmt.Sprintf("add prices.%s: {in: …, out: …} in US dollars a million tokens to .orch/config.yaml", name),
-			"a cap on cost can not be kept: what %s (models.%s) costs is unknown", e.Title(), e.Name)
+			"a cap on cost can not be kept: what %s (models.%s) costs is not known before it is asked", e.Title(), e.Name)
 	}
 	return nil
+}
+
+// paidRoles are all whom a goal may ask for money.
+func paidRoles(cfg config.Config, in message.UserInput) []message.Role {
+	all := append(allRoles(in), message.GGS)
+	if in.Profile == codeProfile && cfg.Code.PlanReview == planReviewModel {
+		all = append(all, choose.PlanReviewer)
+	}
+	if in.Profile == codeProfile && cfg.Code.Crosscheck {
+		all = append(all, message.Crosscheck)
+	}
+	return all
 }
 
 // checkPlaybook makes sure that a role which thinks with a playbook has one
@@ -198,7 +210,10 @@ func thinksOf(cfg config.Config) func(blackboard.Goal, message.Role) loop.Thinks
 		var t loop.Thinks
 		for _, e := range choose.Chain(cfg, g.Input, role) {
 			t.Accounts = append(t.Accounts, e.Account())
-			t.Paid = t.Paid || choose.Paid(cfg, e)
+		}
+		for _, e := range asks(cfg, g.Input, role) {
+			paid := choose.Paid(cfg, e)
+			t.Paid, t.Runs = t.Paid || paid, t.Runs || paid && e.IsAgent()
 		}
 		return t
 	}

@@ -191,6 +191,7 @@ func (a *app) act(ctx context.Context, b *blackboard.Board, root string, c super
 	r := supervisor.Report{Spent: env.meter.Spent(), Needs: env.meter.Needs()}
 	r, err = mended(r, err)
 	r.Usage, r.Cost = env.meter.Total()
+	r.Short = env.meter.Short()
 	if d := env.meter.Down(); d != nil && errors.Is(err, step.ErrWaits) && r.Needs == "" {
 		r.Down = &supervisor.Down{Accounts: d.Accounts, Reason: d.Reason}
 	}

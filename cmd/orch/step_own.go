@@ -54,7 +54,7 @@ func (a *app) ownStep(ctx context.Context, role message.Role, f stepFlags) error
 		acted = errors.Join(acted, guard.look(context.WithoutCancel(ctx), c))
 	}
 	end := supervisor.End{Exit: step.ExitCode(acted), Class: classOf(acted), Detail: report.Detail, Usage: report.Usage, Cost: report.Cost,
-		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs, Down: report.Down}
+		DurationMS: time.Since(began).Milliseconds(), Spent: report.Spent, Needs: report.Needs, Down: report.Down, Short: report.Short}
 	if report.Down != nil && end.Class == message.EndAgain {
 		end.Class = message.EndOutage
 	}

@@ -12,6 +12,7 @@ import (
 	"orch/roles/act/tool"
 	"orch/roles/loop"
 	"orch/roles/run/config"
+	"orch/roles/run/step"
 	"orch/roles/run/supervisor"
 	"orch/roles/think"
 	"orch/roles/think/agent"
@@ -43,17 +44,23 @@ func (a *app) meter(cfg config.Config, stop context.CancelCauseFunc) *choose.Met
 func (a *app) stepMeter(ctx context.Context, b *blackboard.Board, cfg config.Config, c supervisor.Claim, stop context.CancelCauseFunc) (*choose.Meter, message.UserInput, error) {
 	m := a.meter(cfg, stop)
 	m.OnLimit = func(l message.LimitReached) { a.sayLimit(ctx, b, c, l) }
+	m.Purse = a.purse(b, cfg, c.Activation)
 	var in message.UserInput
-	policy := loop.PolicyOf(cfg)
-	policy.Thinks = thinksOf(cfg)
 	err := b.View(ctx, func(st *blackboard.State) error {
 		if g, ok := st.Goal(c.Activation.Goal); ok {
 			in = g.Input
 		}
-		m.Paused, m.RoomUSD = st.Limits(), loop.RoomOf(st, policy, c.Activation)
+		m.Paused = st.Limits()
 		return nil
 	})
 	return m, in, err
+}
+
+// purse keeps the caps of a step, or of the controller about a goal.
+func (a *app) purse(b *blackboard.Board, cfg config.Config, at loop.Activation) choose.Purse {
+	policy := loop.PolicyOf(cfg)
+	policy.Thinks = thinksOf(cfg)
+	return &step.Purse{Board: b, Policy: policy, Activation: at}
 }
 
 // sayLimit notes at once that an account is used up, since what this step said

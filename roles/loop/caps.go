@@ -31,6 +31,7 @@ func CapsOf(b config.Budget) Caps {
 type Thinks struct {
 	Accounts []string // that can serve it, the preferred one first; empty for code
 	Paid     bool     // a step may cost something
+	Runs     bool     // an agent program may take a step, of which only totals are known
 }
 
 func (p Policy) thinks(s Board, a Activation) Thinks {
@@ -64,10 +65,12 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// ReserveOf is what is set aside for a step: the most that the role's last
-// steps cost, or a guess that never takes more than a tenth of the goal's cap.
-func ReserveOf(s Board, p Policy, a Activation) float64 {
-	if !p.thinks(s, a).Paid {
+// ShareOf is what a run of an agent program is expected to take: the most that
+// the role's last steps cost, or a guess that never takes more than a tenth of
+// the goal's cap. It is 0 for a role that asks models: what a question to one may
+// cost is known before it is sent.
+func ShareOf(s Board, p Policy, a Activation) float64 {
+	if t := p.thinks(s, a); !t.Paid || !t.Runs {
 		return 0
 	}
 	if usd, ok := s.Usual(a.Key.Role); ok {
@@ -80,7 +83,7 @@ func ReserveOf(s Board, p Policy, a Activation) float64 {
 	return p.Caps.Reserve
 }
 
-// affordable tells whether every cap leaves room for what the step usually costs.
+// affordable tells whether every cap leaves room for a step.
 func affordable(s Board, p Policy, a Activation) bool {
 	_, ok := s.Goal(a.Goal)
 	return ok && short(s, p, a) == nil
@@ -118,17 +121,20 @@ func mayPrecede(a, b Activation) bool {
 	return b.Key.Role != message.Planner || a.Key.Role != message.Coder && a.Key.Role != message.CodeReviewer
 }
 
-// short is the first cap that leaves no room for a step; nil if all do. Where
-// nothing is paid for, only a cap that is used up counts.
+// short is the first cap that leaves no room for a step; nil if all do. What
+// running steps have reserved is not free. Where nothing is paid for, only a cap
+// that is used up counts.
 func short(s Board, p Policy, a Activation) *message.BudgetReached {
 	g, ok := s.Goal(a.Goal)
 	if !ok {
 		return nil
 	}
-	reserve := ReserveOf(s, p, a)
+	share, paid := ShareOf(s, p, a), p.thinks(s, a).Paid
 	for _, c := range capsOn(s, p, g, a) {
-		if c.limit > 0 && (c.used >= c.limit || c.used+c.reserved+reserve > c.limit) {
-			return &message.BudgetReached{Cap: c.name, Limit: c.limit, Used: c.used}
+		switch taken := c.used + c.reserved; {
+		case c.limit <= 0:
+		case c.used >= c.limit, paid && (taken >= c.limit || taken+share > c.limit):
+			return c.reached()
 		}
 	}
 	return nil
@@ -136,52 +142,72 @@ func short(s Board, p Policy, a Activation) *message.BudgetReached {
 
 // limited is one cap and how far it is used, in US dollars.
 type limited struct {
-	name                  string
-	limit, used, reserved float64
+	name     string
+	limit    float64
+	used     float64 // by steps that have ended, what is in doubt included
+	reserved float64 // by running steps, what they spent included
+	underWay float64 // of that, by questions that are not answered: it may become less
+}
+
+func (c limited) reached() *message.BudgetReached {
+	return &message.BudgetReached{Cap: c.name, Limit: c.limit, Used: c.used + c.reserved - c.underWay}
 }
 
 func capsOn(s Board, p Policy, g blackboard.Goal, a Activation) []limited {
 	role := g.ByRole[a.Key.Role]
-	return []limited{
-		{message.CapCost, costCap(g, p), g.Cost, g.Reserved},
-		{"cost of the role " + string(a.Key.Role), p.Caps.Role[a.Key.Role], role.Cost, role.Reserved},
-		{"cost of the task " + a.Key.Subject, p.Caps.Task, taskCost(s, a), 0},
+	all := []limited{
+		{name: message.CapCost, limit: costCap(g, p), used: g.Cost + g.Doubt, reserved: g.Reserved, underWay: g.Advice.UnderWay()},
+		{name: "cost of the role " + string(a.Key.Role), limit: p.Caps.Role[a.Key.Role], used: role.Cost + role.Doubt, reserved: role.Reserved},
+		{name: "cost of the task " + a.Key.Subject, limit: p.Caps.Task},
 	}
-}
-
-func taskCost(s Board, a Activation) float64 {
-	t, ok := s.Task(message.TaskID(a.Key.Subject))
-	if !ok {
-		return 0 // about a goal
+	onRole, onTask := &all[1], &all[2]
+	t, isTask := s.Task(message.TaskID(a.Key.Subject))
+	onTask.used = t.Cost + t.Doubt
+	if !isTask {
+		onTask.limit = 0 // about a goal
 	}
-	return t.Cost
+	for _, live := range s.LiveActivations() {
+		if live.Goal != g.ID {
+			continue
+		}
+		underWay := live.Reserve + live.Asked.UnderWay()
+		all[0].underWay += underWay
+		if live.Role == a.Key.Role {
+			onRole.underWay += underWay
+		}
+		if live.Subject == a.Key.Subject {
+			onTask.reserved += live.Reserve + live.Asked.Total()
+			onTask.underWay += underWay
+		}
+	}
+	return all
 }
 
 func costCap(g blackboard.Goal, p Policy) float64 { return cmp.Or(g.Input.Budget.MaxCost, p.Caps.Goal) }
 
-// RoomOf is what a running step may spend before a cap is reached; 0 if none
-// bounds it. What other running steps reserved is theirs.
-func RoomOf(s Board, p Policy, a Activation) float64 {
-	g, ok := s.Goal(a.Goal)
-	if !ok {
-		return 0
-	}
-	var own float64
-	if live, known := s.Activation(a.Key); known && live.Live() {
-		own = live.Reserve
-	}
-	room := 0.0
-	for _, c := range capsOn(s, p, g, a) {
-		if c.limit <= 0 {
-			continue
-		}
-		left := max(c.limit-c.used-max(0, c.reserved-own), smallestUSD)
-		if room == 0 || left < room {
-			room = left
-		}
-	}
-	return room
+// Room is what the caps leave for one more question of a running step.
+type Room struct {
+	Capped bool                   // a cap bounds it; the rest counts only then
+	USD    float64                // that may be reserved beyond what the step reserved; below 0 where a cap was lowered
+	Cap    *message.BudgetReached // the narrowest
+	Waits  bool                   // a question under way may leave more of it
+	Share  float64                // see ShareOf
 }
 
-// smallestUSD stands for "nothing is left": a step that was started may ask once.
-const smallestUSD = 1e-9
+// RoomOf is the room of a running step. What it spent and reserved before is
+// part of what is taken.
+func RoomOf(s Board, p Policy, a Activation) (r Room) {
+	g, ok := s.Goal(a.Goal)
+	if !ok {
+		return r
+	}
+	r.Share = ShareOf(s, p, a)
+	for _, c := range capsOn(s, p, g, a) {
+		left := c.limit - c.used - c.reserved
+		if c.limit <= 0 || r.Capped && left >= r.USD {
+			continue
+		}
+		r = Room{Capped: true, USD: left, Cap: c.reached(), Waits: c.underWay > 0, Share: r.Share}
+	}
+	return r
+}

@@ -15,6 +15,13 @@ func paid(accounts ...string) Policy {
 	return p
 }
 
+// runs is the same where an agent program takes the steps.
+func runs() Policy {
+	p := testPolicy
+	p.Thinks = func(blackboard.Goal, message.Role) Thinks { return Thinks{Paid: true, Runs: true} }
+	return p
+}
+
 func TestNothingStartsThatCanNotBePaidFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		usual, reserve float64
@@ -41,7 +48,7 @@ func TestNothingStartsThatCanNotBePaidFor(t *testing.T) {
 		if c.usual > 0 {
 			b.usual[message.Planner] = c.usual
 		}
-		p := paid()
+		p := runs()
 		p.Caps = Caps{Reserve: c.reserve, Role: map[message.Role]float64{message.Planner: c.role}}
 		if n := len(Due(b, p, t0)); n != c.due {
 			t.Errorf("%s: %d due, want %d", name, n, c.due)
@@ -49,21 +56,33 @@ func TestNothingStartsThatCanNotBePaidFor(t *testing.T) {
 	}
 }
 
-func TestCodeReservesNothing(t *testing.T) {
-	g := perceived()
-	g.Cost, g.Input.Budget.MaxCost = 0.99, 1
-	b := &board{goals: []blackboard.Goal{g}, usual: map[message.Role]float64{message.Planner: 0.5}}
-	if len(Due(b, testPolicy, t0)) != 1 {
-		t.Error("a step that costs nothing was held back")
-	}
-	if a := Due(b, testPolicy, t0)[0]; ReserveOf(b, testPolicy, a) != 0 {
-		t.Error("it reserves money")
+// What a question to a model may cost is known before it is sent, so that a
+// step which asks one is started as long as anything is left.
+func TestAStepThatAsksAModelNeedsNoShare(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy         Policy
+		cost, reserved float64
+		due            int
+	}{
+		"code":                     {testPolicy, 0.99, 0, 1},
+		"code, all is used":        {testPolicy, 1, 0, 0},
+		"a model":                  {paid(), 0.99, 0, 1},
+		"others hold the rest":     {paid(), 0.5, 0.5, 0},
+		"an agent":                 {runs(), 0.4, 0, 1},
+		"an agent without a share": {runs(), 0.99, 0, 0},
+	} {
+		g := perceived()
+		g.Cost, g.Reserved, g.Input.Budget.MaxCost = c.cost, c.reserved, 1
+		b := &board{goals: []blackboard.Goal{g}, usual: map[message.Role]float64{message.Planner: 0.5}}
+		if n := len(Due(b, c.policy, t0)); n != c.due {
+			t.Errorf("%s: %d due, want %d", name, n, c.due)
+		}
 	}
 }
 
 func TestATaskHasACap(t *testing.T) {
 	b := claimable()
-	p := paid()
+	p := runs()
 	p.Caps.Task = 1
 	b.tasks[0].Cost = 0.5
 	b.usual = map[message.Role]float64{message.Executor: 0.5}
@@ -117,29 +136,87 @@ func TestAUsedUpAccountIsWaitedForUnlessAnotherIsFree(t *testing.T) {
 }
 
 func TestWhatARunningStepMaySpend(t *testing.T) {
+	type others struct{ spent, doubt, underWay float64 }
 	for name, c := range map[string]struct {
-		cap, role, cost, reserved, own, want float64
+		cap, role, task, cost, doubt float64
+		own, same, other             others // this step, one of its role on its task, one of another role
+		want                         float64
+		waits                        bool
+		by                           string
 	}{
-		"no cap":                         {cost: 5, want: 0},
-		"all of it":                      {cap: 2, want: 2},
-		"what is left":                   {cap: 2, cost: 0.5, want: 1.5},
-		"its own reserve is its own":     {cap: 2, cost: 0.5, reserved: 0.5, own: 0.5, want: 1.5},
-		"what others reserved is theirs": {cap: 2, cost: 0.5, reserved: 1, own: 0.5, want: 1},
-		"the narrower of two":            {cap: 9, role: 1, cost: 0.5, want: 0.5},
-		"nothing is left, one may ask":   {cap: 1, cost: 2, want: smallestUSD},
+		"no cap":                      {cost: 5},
+		"all of it":                   {cap: 2, want: 2, by: message.CapCost},
+		"what is left":                {cap: 2, cost: 0.5, want: 1.5, by: message.CapCost},
+		"doubt counts":                {cap: 2, cost: 0.5, doubt: 0.25, want: 1.25, by: message.CapCost},
+		"its own counts":              {cap: 2, own: others{0.5, 0.25, 0.25}, want: 1, waits: true, by: message.CapCost},
+		"what others spent is gone":   {cap: 2, other: others{0.5, 0.5, 0}, want: 1, by: message.CapCost},
+		"what others reserved may go": {cap: 2, other: others{0, 0, 1}, want: 1, waits: true, by: message.CapCost},
+		"nothing is left":             {cap: 1, cost: 1, by: message.CapCost},
+		"a cap that was lowered":      {cap: 1, cost: 2, want: -1, by: message.CapCost},
+		"the narrower of two":         {cap: 9, role: 1, same: others{0.5, 0, 0}, want: 0.5, by: "cost of the role executor"},
+		"another role's is its own":   {cap: 9, role: 1, other: others{0, 0, 5}, want: 1, by: "cost of the role executor"},
+		"the task's":                  {cap: 9, task: 1, same: others{0.25, 0.25, 0.25}, want: 0.25, waits: true, by: "cost of the task t"},
 	} {
-		g := perceived()
-		g.Cost, g.Reserved, g.Input.Budget.MaxCost = c.cost, c.reserved, c.cap
-		g.ByRole = map[message.Role]blackboard.Spend{message.Planner: {Cost: c.cost, Reserved: c.reserved}}
-		b := &board{goals: []blackboard.Goal{g}}
+		b := claimable()
+		g := &b.goals[0]
+		g.Cost, g.Doubt, g.Input.Budget.MaxCost = c.cost, c.doubt, c.cap
+		g.ByRole = map[message.Role]blackboard.Spend{}
+		key := blackboard.ActivationKey{Role: message.Executor, Subject: "t", Cause: "made"}
+		run := func(role message.Role, subject string, o others) {
+			asked := &blackboard.Asked{Reserved: o.underWay, Spent: []message.Spent{{Cost: o.spent, Doubt: o.doubt}}}
+			b.activations = append(b.activations, blackboard.Activation{ActivationKey: blackboard.ActivationKey{Role: role, Subject: subject, Cause: "made"}, Goal: "g", Asked: asked})
+			g.Reserved += asked.Total()
+			s := g.ByRole[role]
+			s.Reserved += asked.Total()
+			g.ByRole[role] = s
+		}
+		run(message.Executor, "t", c.own)
+		run(message.Executor, "t", c.same)
+		run(message.AgentValidator, "u", c.other)
 		p := paid()
-		p.Caps.Role = map[message.Role]float64{message.Planner: c.role}
-		a := Due(&board{goals: []blackboard.Goal{perceived()}}, testPolicy, t0)[0]
-		b.activations = []blackboard.Activation{{ActivationKey: a.Key, Reserve: c.own}}
-		if got := RoomOf(b, p, a); got != c.want {
-			t.Errorf("%s: $%g, want $%g", name, got, c.want)
+		p.Caps.Role, p.Caps.Task = map[message.Role]float64{message.Executor: c.role}, c.task
+		got := RoomOf(b, p, Activation{Key: key, Goal: "g"})
+		by := ""
+		if got.Cap != nil {
+			by = got.Cap.Cap
+		}
+		if got.Capped != (c.by != "") || by != c.by || got.USD != c.want || got.Waits != c.waits {
+			t.Errorf("%s: %+v by %q, want $%g by %q, waits %t", name, got, by, c.want, c.by, c.waits)
 		}
 	}
+}
+
+func TestAStepThatWasKilledLeavesItsBill(t *testing.T) {
+	took := message.Spent{Model: "m", Cost: 0.5, Usage: message.Usage{InputTokens: 10, ModelCalls: 1}}
+	for name, c := range map[string]struct {
+		asked *blackboard.Asked
+		said  []message.Spent
+		cost  float64
+		doubt float64
+		parts int
+	}{
+		"it asked nothing":      {},
+		"it reported":           {&blackboard.Asked{Model: "m", Spent: []message.Spent{took}}, []message.Spent{{Model: "m", Cost: 0.75}}, 0, 0, 1},
+		"between two questions": {&blackboard.Asked{Model: "m", Spent: []message.Spent{took}}, nil, 0.5, 0, 1},
+		"in a question":         {&blackboard.Asked{Model: "m", Reserved: 0.25, Spent: []message.Spent{took}}, nil, 0.5, 0.25, 1},
+		"in its first question": {&blackboard.Asked{Model: "m", Reserved: 0.25}, nil, 0, 0.25, 1},
+		"in one to another":     {&blackboard.Asked{Model: "n", Reserved: 0.25, Spent: []message.Spent{took}}, nil, 0.5, 0.25, 2},
+	} {
+		got := Billed(blackboard.Activation{Asked: c.asked}, message.StepEnded{Spent: c.said})
+		_, doubt := message.SumOf(got.Spent)
+		if got.Cost != c.cost || doubt != c.doubt || len(got.Spent) != c.parts || doubt > 0 != hasUnpriced(got.Spent) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func hasUnpriced(all []message.Spent) bool {
+	for _, s := range all {
+		if s.Unpriced {
+			return true
+		}
+	}
+	return false
 }
 
 // What a step cost is known when it ends; what it said is known before.

@@ -110,10 +110,10 @@ func (h *keeper) lostSteps() (lost []blackboard.Activation) {
 }
 
 func (h *keeper) close(a blackboard.Activation) {
-	h.say(a.Goal, a.Subject, a.Cause, message.StepEnded{
+	h.say(a.Goal, a.Subject, a.Cause, Billed(a, message.StepEnded{
 		Role: a.Role, Subject: a.Subject, Cause: a.Cause, Agent: a.Agent, Exit: -1, Class: message.EndLost,
 		Detail: "neither the step nor its supervisor runs any more", DurationMS: max(0, h.now.Sub(a.Started.TS).Milliseconds()),
-	})
+	}))
 }
 
 // lost tells whether nobody sees a step through any more. Where that can not be

@@ -40,6 +40,8 @@ type Report struct {
 	Unjudged bool `json:"unjudged,omitempty"`
 	// Down says that no provider answered; nil if that is not why it ended.
 	Down *Down `json:"down,omitempty"`
+	// Short is the cap that left no room for a question; nil if that is not why it ended.
+	Short *message.BudgetReached `json:"short,omitempty"`
 }
 
 // Down is why no provider answered a step.
@@ -117,7 +119,7 @@ func endOf(r process.Result, report []byte) End {
 	var said Report
 	if json.Unmarshal(bytes.TrimSpace(report), &said) == nil {
 		e.Usage, e.Cost, e.Detail = said.Usage, said.Cost, said.Detail
-		e.Spent, e.Needs, e.Down = said.Spent, said.Needs, said.Down
+		e.Spent, e.Needs, e.Down, e.Short = said.Spent, said.Needs, said.Down, said.Short
 	}
 	switch {
 	case r.Canceled:

@@ -72,7 +72,7 @@ func (s *Starter) Start(ctx context.Context, a loop.Activation) (Claim, error) {
 		c.Agent = agent
 		return s.message(a, message.StepStarting{
 			Role: a.Key.Role, Subject: a.Key.Subject, Cause: a.Key.Cause, Agent: c.Agent, Marker: c.Marker,
-			Try: c.Try, Holder: s.Holder, Reason: a.Reason, Reserve: loop.ReserveOf(st, s.Policy, a),
+			Try: c.Try, Holder: s.Holder, Reason: a.Reason,
 		}), nil
 	})
 	if err != nil {
@@ -161,10 +161,11 @@ type End struct {
 	Cost       float64 // US dollars
 	DurationMS int64
 	Survivors  int
-	Spent      []message.Spent // by model
-	Needs      string          // what a person must mend before it is worth starting again
-	Down       *Down           // that no provider answered, with class outage
-	Unable     error           `json:"-"` // what the supervisor itself lacks to start steps; it ends
+	Spent      []message.Spent        // by model
+	Needs      string                 // what a person must mend before it is worth starting again
+	Down       *Down                  // that no provider answered, with class outage
+	Short      *message.BudgetReached // the cap that left no room for its next question
+	Unable     error                  `json:"-"` // what the supervisor itself lacks to start steps; it ends
 }
 
 // NeedsPerson names the checkpoint of a step that a person must help.
@@ -182,17 +183,21 @@ func (s *Starter) End(ctx context.Context, c Claim, e End) error {
 	if err := s.down(ctx, c, e); err != nil {
 		return err
 	}
+	if err := s.short(ctx, c, e); err != nil {
+		return err
+	}
 	if err := s.release(ctx, c, e.Class); err != nil {
 		return err
 	}
 	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
-		if live, ok := st.Activation(k); !ok || !live.Live() || live.Marker != c.Marker {
+		live, ok := st.Activation(k)
+		if !ok || !live.Live() || live.Marker != c.Marker {
 			return message.Message{}, errClosed
 		}
-		return s.message(c.Activation, message.StepEnded{
+		return s.message(c.Activation, loop.Billed(live, message.StepEnded{
 			Role: k.Role, Subject: k.Subject, Cause: k.Cause, Agent: c.Agent, Exit: e.Exit, Class: e.Class, Detail: e.Detail,
 			Usage: e.Usage, Cost: e.Cost, DurationMS: e.DurationMS, Survivors: e.Survivors, Spent: e.Spent,
-		}), nil
+		})), nil
 	})
 	if err != nil && !errors.Is(err, errClosed) {
 		return fmt.Errorf("close step %s on %s: %w", k.Role, k.Subject, err)
@@ -227,6 +232,28 @@ func (s *Starter) down(ctx context.Context, c Claim, e End) error {
 	})
 	if err != nil && !errors.Is(err, errClosed) {
 		return fmt.Errorf("say that nobody answers %s on %s: %w", k.Role, k.Subject, err)
+	}
+	return nil
+}
+
+// short suspends the goal of a step whose next question no cap left room for. A
+// cap that was raised since is asked about by the next try.
+func (s *Starter) short(ctx context.Context, c Claim, e End) error {
+	if e.Short == nil || e.Class != message.EndAgain {
+		return nil
+	}
+	_, err := s.Board.AppendFunc(ctx, func(st *blackboard.State) (message.Message, error) {
+		g, ok := st.Goal(c.Activation.Goal)
+		now := loop.RoomOf(st, s.Policy, c.Activation)
+		if !ok || g.Status != blackboard.GoalOpen || now.Cap == nil || now.Cap.Cap == e.Short.Cap && now.Cap.Limit > e.Short.Limit {
+			return message.Message{}, errClosed
+		}
+		m := s.message(c.Activation, *e.Short)
+		m.To = message.Human
+		return m, nil
+	})
+	if err != nil && !errors.Is(err, errClosed) && !Refused(err) {
+		return fmt.Errorf("say that a cap stops %s on %s: %w", c.Activation.Key.Role, c.Activation.Key.Subject, err)
 	}
 	return nil
 }

@@ -521,3 +521,42 @@ func TestAnUnreadableAuditLogIsSaidOnce(t *testing.T) {
 		t.Errorf("warned %q", warned)
 	}
 }
+
+// A step that is killed in the middle of a question reports nothing, and leaves
+// nothing reserved: what it may have cost is on its bill.
+func TestAKilledStepLeavesNoMoneyReserved(t *testing.T) {
+	took := message.Spent{Model: "m", Cost: 0.5, Usage: message.Usage{InputTokens: 10, Model: "m"}}
+	for name, end := range map[string]func(*world, *Starter, Claim){
+		"by its supervisor": func(w *world, s *Starter, c Claim) {
+			if err := s.End(w.t.Context(), c, End{Exit: -1, Class: message.EndKilled}); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		"by who tidies up": func(w *world, s *Starter, c Claim) {
+			if _, err := w.starter(2).Housekeep(w.t.Context(), &spawner{dead: []int{1}}); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.starter(1)
+			w.plan(s)
+			c := w.begin(s)
+			k := c.Activation.Key
+			reserved := message.CostReserved{Role: k.Role, Subject: k.Subject, Cause: k.Cause, Model: "m", Reserved: 0.25, Spent: []message.Spent{took}}
+			w.say(w.board(c.Agent, k.Role), k.Cause, reserved)
+			end(w, s, c)
+			err := s.Board.View(t.Context(), func(st *blackboard.State) error {
+				g, _ := st.Goal("g")
+				if g.Cost != 0.5 || g.Doubt != 0.25 || g.Reserved != 0 || g.Unpriced != 1 {
+					t.Errorf("$%g, $%g in doubt, $%g reserved, %d unpriced", g.Cost, g.Doubt, g.Reserved, g.Unpriced)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

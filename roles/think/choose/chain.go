@@ -58,9 +58,6 @@ func (c *Client) current() Link {
 
 // Complete asks one question.
 func (c *Client) Complete(ctx context.Context, req model.Request) (model.Response, error) {
-	if err := c.meter.spendable(); err != nil {
-		return model.Response{}, err
-	}
 	c.mu.Lock()
 	from := c.at
 	c.mu.Unlock()
@@ -71,13 +68,11 @@ func (c *Client) Complete(ctx context.Context, req model.Request) (model.Respons
 			errs = append(errs, c.meter.notAsked(l.Entry, l.Client.Model()))
 			continue
 		}
-		got, err := l.Client.Complete(ctx, c.plain(req, i))
+		got, err := c.meter.ask(ctx, l, c.plain(req, i))
 		if err == nil {
-			c.meter.add(l.Entry, l.Client.Model(), got.Usage, got.Cost)
 			c.stay(i, got.Echo)
 			return got, nil
 		}
-		c.meter.failed(l.Entry, l.Client.Model(), err)
 		if c.inner || ctx.Err() != nil || !c.meter.after(err, l.Entry) {
 			if !c.inner {
 				err = c.meter.givenUp(err)
@@ -88,6 +83,27 @@ func (c *Client) Complete(ctx context.Context, req model.Request) (model.Respons
 		c.passOver(i)
 	}
 	return model.Response{}, c.meter.exhausted(errs)
+}
+
+// ask puts a question under the caps.
+func (m *Meter) ask(ctx context.Context, l Link, req model.Request) (model.Response, error) {
+	name := l.Client.Model()
+	if l.IsAgent() {
+		q, watched, err := m.run(ctx, l.Entry, name)
+		if err != nil {
+			return model.Response{}, err
+		}
+		got, err := l.Client.Complete(watched, req)
+		q.end(got.Usage, got.Cost, err, err == nil)
+		return got, err
+	}
+	q, req, err := m.question(ctx, l.Entry, name, req)
+	if err != nil {
+		return model.Response{}, err
+	}
+	got, err := l.Client.Complete(ctx, req)
+	q.end(got.Usage, got.Cost, err, err == nil)
+	return got, err
 }
 
 // stay notes who answered, and what of the answer only they understand.
@@ -144,7 +160,7 @@ func NewExecutor(m *Meter, links []Acting) *Executor { return &Executor{m, links
 // would not have hands the attempt on.
 func (x *Executor) Execute(ctx context.Context, in think.ExecuteInput, tools think.Tools) (think.Execution, error) {
 	done, err := inTurn(ctx, x.meter, len(x.links), func(i int) (Entry, bool) { return x.links[i].Entry, x.links[i].Metered },
-		func(i int) (think.Execution, message.Usage, *float64, error) {
+		func(ctx context.Context, i int) (think.Execution, message.Usage, *float64, error) {
 			if record, ok := tools.(think.Recorder); ok && i > 0 {
 				in.Done = record.Resume() // what the entries before it did, too
 			}
@@ -162,11 +178,8 @@ func (e *handOn) Unwrap() error { return e.error }
 
 // inTurn lets the first free entry do something whole. An entry that failed
 // for a reason that another would not have hands it on.
-func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entry, metered bool), do func(int) (T, message.Usage, *float64, error)) (T, error) {
+func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entry, metered bool), do func(context.Context, int) (T, message.Usage, *float64, error)) (T, error) {
 	var none T
-	if err := m.spendable(); err != nil {
-		return none, err
-	}
 	var errs []error
 	for i := range n {
 		e, metered := entry(i)
@@ -174,24 +187,15 @@ func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entr
 			errs = append(errs, m.notAsked(e, e.Title()))
 			continue
 		}
-		done, usage, usd, err := do(i)
+		done, err := runOf(ctx, m, e, metered, func(ctx context.Context) (T, message.Usage, *float64, error) { return do(ctx, i) })
 		if err == nil {
-			if !metered {
-				m.add(e, e.Title(), usage, usd)
-			}
 			return done, nil
 		}
 		var hand *handOn
 		if errors.As(err, &hand) && ctx.Err() == nil {
-			if !metered { // it did answer, and was paid for that
-				m.add(e, e.Title(), usage, usd)
-			}
 			m.Log("%s: %v", e.Name, err)
 			errs = append(errs, err)
 			continue
-		}
-		if !metered {
-			m.failed(e, e.Title(), err)
 		}
 		if ctx.Err() != nil || !m.after(err, e) {
 			return done, err
@@ -202,6 +206,24 @@ func inTurn[T any](ctx context.Context, m *Meter, n int, entry func(int) (e Entr
 		}
 	}
 	return none, m.exhausted(errs)
+}
+
+// runOf lets an entry do something under the caps, unless its client sees to
+// them already.
+func runOf[T any](ctx context.Context, m *Meter, e Entry, metered bool, do func(context.Context) (T, message.Usage, *float64, error)) (T, error) {
+	if metered {
+		done, _, _, err := do(ctx)
+		return done, err
+	}
+	q, watched, err := m.run(ctx, e, e.Title())
+	if err != nil {
+		var none T
+		return none, err
+	}
+	done, usage, usd, err := do(watched)
+	_, useless := errors.AsType[*handOn](err)
+	q.end(usage, usd, err, err == nil || useless && ctx.Err() == nil) // of no use, and paid for
+	return done, err
 }
 
 // Waits tells whether an error only means that the step is to be started again later.

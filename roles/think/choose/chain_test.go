@@ -162,7 +162,7 @@ func TestWhatALimitSaysIsKept(t *testing.T) {
 func TestMoneyIsCountedByModelAndBounds(t *testing.T) {
 	used := &model.Error{Kind: model.Server, Usage: message.Usage{InputTokens: 1_000_000}}
 	w := newBench(t, []any{"1", used}, []any{"2", "3"})
-	w.RoomUSD = 6
+	w.Purse = Fixed{6}
 	for _, want := range []string{"1", "2", "3"} {
 		if text, err := w.ask(); text != want || err != nil {
 			t.Fatalf("%q %v, want %q", text, err, want)

@@ -70,14 +70,13 @@ func same(a, b Entry) bool {
 		a.Options[OptionPreset] == b.Options[OptionPreset] && a.Options[OptionCommand] == b.Options[OptionCommand]
 }
 
-// Unpriceable lists the entries of the roles whose cost will not be known, so
-// that no cap can be kept on them.
-func Unpriceable(cfg config.Config, in message.UserInput, all []message.Role) []Entry {
+// Unbounded lists the entries of the roles on which no cap can be kept.
+func Unbounded(cfg config.Config, in message.UserInput, all []message.Role) []Entry {
 	var out []Entry
 	seen := map[string]bool{}
 	for _, role := range all {
 		for _, e := range Chain(cfg, in, role) {
-			if !seen[e.Name] && !Priceable(cfg, e) {
+			if !seen[e.Name] && !Bounded(cfg, e) {
 				out = append(out, e)
 			}
 			seen[e.Name] = true

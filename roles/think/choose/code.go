@@ -26,7 +26,7 @@ func NewCoder(m *Meter, links []Coding) *Coder { return &Coder{m, links} }
 // Code does one iteration.
 func (c *Coder) Code(ctx context.Context, in think.CodeInput) (think.CodeReport, error) {
 	return inTurn(ctx, c.meter, len(c.links), func(i int) (Entry, bool) { return c.links[i].Entry, false },
-		func(i int) (think.CodeReport, message.Usage, *float64, error) {
+		func(ctx context.Context, i int) (think.CodeReport, message.Usage, *float64, error) {
 			done, err := c.links[i].Coder.Code(ctx, in)
 			return done, done.Usage, done.Cost, err
 		})
@@ -56,7 +56,7 @@ func NewReviewers(m *Meter, links []Reviewing) *Reviewers { return &Reviewers{m,
 // it for other work.
 func (r *Reviewers) InTurn(ctx context.Context, ask func(context.Context, think.Reviewer) (think.Review, error)) (think.Review, error) {
 	return inTurn(ctx, r.meter, len(r.links), func(i int) (Entry, bool) { return r.links[i].Entry, r.links[i].Metered },
-		func(i int) (think.Review, message.Usage, *float64, error) {
+		func(ctx context.Context, i int) (think.Review, message.Usage, *float64, error) {
 			done, err := ask(ctx, r.links[i].Reviewer)
 			if useless, ok := errors.AsType[*think.UnusableError](err); ok {
 				named := *useless
@@ -91,7 +91,7 @@ func NewPlanReviewers(m *Meter, links []PlanReviewing) *PlanReviewers {
 // be used hands the question on, as a reviewer of code does.
 func (r *PlanReviewers) ReviewPlan(ctx context.Context, in think.PlanReviewInput) (think.PlanReview, error) {
 	done, err := inTurn(ctx, r.meter, len(r.links), func(i int) (Entry, bool) { return r.links[i].Entry, true },
-		func(i int) (think.PlanReview, message.Usage, *float64, error) {
+		func(ctx context.Context, i int) (think.PlanReview, message.Usage, *float64, error) {
 			done, err := r.links[i].Reviewer.ReviewPlan(ctx, in)
 			if u := useless(err); u != nil {
 				named := *u

@@ -44,7 +44,7 @@ func (j *Judge) Judge(ctx context.Context, in think.JudgeInput) (think.Judgement
 	var unusable *think.UnusableError
 	order := j.order(in)
 	for n, i := range order {
-		if err := j.meter.spendable(); err != nil {
+		if err := j.meter.Stopped(); err != nil {
 			return none, err
 		}
 		l := j.links[i]

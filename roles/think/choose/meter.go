@@ -23,9 +23,8 @@ var ErrWaits = errors.New("the step waits")
 // money set aside is spent.
 type Meter struct {
 	Config config.Config
-	// RoomUSD is what the step may spend; 0 is no bound. The question during
-	// which it is passed is still answered.
-	RoomUSD float64
+	// Purse keeps the caps; nil: none bounds the step.
+	Purse Purse
 	// Paused says until when which account is used up, as the board knew it
 	// when the step started.
 	Paused map[string]time.Time
@@ -42,7 +41,11 @@ type Meter struct {
 	limits  []message.LimitReached
 	needs   string
 	outage  *Down
+	short   *message.BudgetReached
 	stopped error
+
+	pay  sync.Mutex // orders what the purse is told; never taken while mu is held
+	held float64    // US dollars set aside for questions under way
 }
 
 // Down is why nobody answers: every entry of a chain that could be asked failed
@@ -100,47 +103,52 @@ func (m *Meter) Stopped() error {
 	return m.stopped
 }
 
-// add books what one question took.
-func (m *Meter) add(e Entry, name string, u message.Usage, stated *float64) {
+// Short is the cap that left no room for a question; nil if none did.
+func (m *Meter) Short() *message.BudgetReached {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.short
+}
+
+// add books what one question took, and tells whether its cost is known.
+func (m *Meter) add(e Entry, name string, u message.Usage, stated *float64) (known bool) {
 	name = cmp.Or(u.Model, name)
-	u.Model = name
 	usd, known := costOf(m.Config, e, name, u, stated)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s := m.entry(name)
+	s.Usage.InputTokens += u.InputTokens
+	s.Usage.OutputTokens += u.OutputTokens
+	s.Usage.CachedTokens += u.CachedTokens
+	s.Usage.ModelCalls += u.ModelCalls
+	s.Cost += usd
+	s.Unpriced = s.Unpriced || !known
+	return known
+}
+
+// entry is where a model's part is booked. m.mu must be held.
+func (m *Meter) entry(name string) *message.Spent {
 	for i := range m.spent {
-		s := &m.spent[i]
-		if s.Model != name {
-			continue
+		if m.spent[i].Model == name {
+			return &m.spent[i]
 		}
-		s.Usage.InputTokens += u.InputTokens
-		s.Usage.OutputTokens += u.OutputTokens
-		s.Usage.CachedTokens += u.CachedTokens
-		s.Usage.ModelCalls += u.ModelCalls
-		s.Cost += usd
-		s.Unpriced = s.Unpriced || !known
-		return
 	}
-	m.spent = append(m.spent, message.Spent{Model: name, Usage: u, Cost: usd, Unpriced: !known})
+	m.spent = append(m.spent, message.Spent{Model: name, Usage: message.Usage{Model: name}})
+	return &m.spent[len(m.spent)-1]
 }
 
-// failed books what a question took that failed; one that never reached the
-// other side took nothing.
-func (m *Meter) failed(e Entry, name string, err error) {
-	var failure *model.Error
-	if errors.As(err, &failure) && failure.Usage.InputTokens+failure.Usage.OutputTokens > 0 {
-		m.add(e, name, failure.Usage, nil)
+// failed books what a question took that failed, as far as it is known, and says
+// what that cost; one that never reached the other side took nothing.
+func (m *Meter) failed(q *question, err error) (usd float64) {
+	u := q.usage // that the stream of a run showed
+	if failure, ok := errors.AsType[*model.Error](err); ok && failure.Usage.InputTokens+failure.Usage.OutputTokens > 0 {
+		u = q.rest(failure.Usage)
 	}
-}
-
-// spendable stops the step when its room is used up.
-func (m *Meter) spendable() error {
-	if m.RoomUSD <= 0 {
-		return nil
+	if u.InputTokens+u.OutputTokens > 0 {
+		usd, _ = costOf(m.Config, q.e, q.nameIn(u), u, nil)
+		m.add(q.e, q.name, u, nil)
 	}
-	if _, usd := m.Total(); usd >= m.RoomUSD {
-		return m.stop(fmt.Errorf("%w: it spent $%.4g, all that the caps leave for it", ErrWaits, usd), "")
-	}
-	return nil
+	return usd
 }
 
 // pause notes that an account is used up. A time in the past would pause

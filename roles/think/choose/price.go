@@ -46,6 +46,17 @@ func (e Entry) StatesCost() bool {
 	return e.Options[OptionPreset] == "claude" || e.Options["states_cost"] == "true" || hostOf(e) == "openrouter.ai"
 }
 
+// Bounded tells whether a cap can be kept on the entry: what a question may cost
+// is known before it is sent. A run of an agent program gets a share instead, so
+// that it is enough to know afterwards.
+func Bounded(cfg config.Config, e Entry) bool {
+	if e.IsAgent() {
+		return Priceable(cfg, e)
+	}
+	_, ok := PriceOf(cfg, e, e.Model.Name)
+	return ok
+}
+
 // Priceable tells whether what the entry costs will be known.
 func Priceable(cfg config.Config, e Entry) bool {
 	_, ok := PriceOf(cfg, e, e.Model.Name)

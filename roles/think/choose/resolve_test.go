@@ -171,7 +171,7 @@ func TestSecondOpinionsAreByAnother(t *testing.T) {
 
 func TestWhoseCostIsNotKnown(t *testing.T) {
 	cfg := parse(t, "models:\n  default: {backend: openai, name: m, fallback: b}\n  b: {backend: openai, name: n}\nprices:\n  m: {in: 1, out: 1}\n")
-	got := Unpriceable(cfg, message.UserInput{}, []message.Role{message.Planner, message.Executor})
+	got := Unbounded(cfg, message.UserInput{}, []message.Role{message.Planner, message.Executor})
 	if names(got) != "b" {
 		t.Errorf("got %q", names(got))
 	}

@@ -17,6 +17,8 @@ type Question struct {
 	// Adapt is told what a server would not take, and tells whether Send will
 	// now ask for less. It must not return true for ever.
 	Adapt func(Refusal) bool
+	// Tried is model.Request.Tried.
+	Tried func(took message.Usage, doubtful, again bool) error
 }
 
 // Refusal is what a server said to a request it may take in a simpler form.
@@ -51,16 +53,17 @@ func (e *Endpoint) Ask(ctx context.Context, q Question) (model.Response, error) 
 		f := e.classify(ctx, a, err)
 		f.Usage = spent.usage
 		f.Usage.Model = e.name
-		if refusesPart(f) && q.Adapt(Refusal{f.status, err, f.body}) {
+		var wait time.Duration
+		again := refusesPart(f) && q.Adapt(Refusal{f.status, err, f.body})
+		if !again {
+			retries++
+			wait, again = e.patience(ctx, f, retries)
+		}
+		if q.Tried != nil && q.Tried(res.Usage, a.mayBeBilled(), again) != nil || !again {
+			return model.Response{}, f.Error
+		}
+		if wait == 0 {
 			continue
-		}
-		retries++
-		if !e.again(f, retries) {
-			return model.Response{}, f.Error
-		}
-		wait := e.wait(f, retries)
-		if end, ok := ctx.Deadline(); f.wait > ms(e.o.MaxWaitMS) || ok && wait > time.Until(end) {
-			return model.Response{}, f.Error
 		}
 		if err := e.o.Sleep(ctx, wait); err != nil {
 			f := e.classify(ctx, &attempt{}, err)
@@ -69,6 +72,16 @@ func (e *Endpoint) Ask(ctx context.Context, q Question) (model.Response, error) 
 			return model.Response{}, f.Error
 		}
 	}
+}
+
+// patience is how long to wait before one more try, and whether it is worth it.
+func (e *Endpoint) patience(ctx context.Context, f failure, retries int) (wait time.Duration, again bool) {
+	if !e.again(f, retries) {
+		return 0, false
+	}
+	wait = max(e.wait(f, retries), 1)
+	end, ok := ctx.Deadline()
+	return wait, f.wait <= ms(e.o.MaxWaitMS) && (!ok || wait <= time.Until(end))
 }
 
 // refusesPart tells whether a server may take the question in a simpler form.

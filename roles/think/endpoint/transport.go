@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -32,6 +33,13 @@ type attempt struct {
 	header http.Header
 	body   []byte // of an error status
 	failed error  // of the connection, idle or size; nil when it ended well
+}
+
+// mayBeBilled tells whether a try that failed may have been answered, as far as
+// the provider is concerned: it was sent, and not refused.
+func (a *attempt) mayBeBilled() bool {
+	dial, ok := errors.AsType[*net.OpError](a.failed)
+	return a.sent && a.status < 300 && !(ok && dial.Op == "dial")
 }
 
 type attemptKey struct{}

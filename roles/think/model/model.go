@@ -47,6 +47,14 @@ type Request struct {
 	Schema          *Schema // the wanted shape of the answer; nil for prose
 	MaxOutputTokens int     // 0 means the client's default
 
+	// Bounded says that MaxOutputTokens must reach the server: the answer is paid
+	// for up to there.
+	Bounded bool
+	// Tried is told of each try that failed, before the next one: what it took,
+	// whether it may have been billed for more, and whether it is tried again. An
+	// error ends the question. Nil: nobody is to be told.
+	Tried func(took message.Usage, doubtful, again bool) error
+
 	// Role and Input are for programs that play a role: who is asked, and the
 	// JSON the texts were made from. A model is not sent them.
 	Role  string

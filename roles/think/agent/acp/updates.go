@@ -8,6 +8,7 @@ import (
 
 	"orch/blackboard/lazyregexp"
 	"orch/roles/think/agent/cli"
+	"orch/roles/think/model"
 )
 
 // line takes one line of the agent's output. Updates are read here, in their
@@ -73,6 +74,7 @@ func (r *run) update(params json.RawMessage) {
 	case "agent_message_chunk":
 		if u.Meta.Usage != nil {
 			u.Meta.Usage.add(r.seen)
+			model.WatchOf(r.ctx)(r.seen.Usage, r.seen.Cost)
 		}
 		if t := textIn(u.Content); t != "" {
 			if !r.part {

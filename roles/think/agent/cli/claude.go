@@ -11,10 +11,17 @@ import (
 type claude struct {
 	*Seen
 	whole bool // input_tokens holds what came from the cache as well
+	turn  *turn
 }
 
-func newClaude(s *Seen) Parser { return claude{Seen: s} }
-func newQwen(s *Seen) Parser   { return claude{Seen: s, whole: true} }
+// turn is the message whose events come now: each repeats what it took so far.
+type turn struct {
+	id   string
+	took claudeUsage
+}
+
+func newClaude(s *Seen) Parser { return claude{Seen: s, turn: &turn{}} }
+func newQwen(s *Seen) Parser   { return claude{Seen: s, whole: true, turn: &turn{}} }
 
 type claudeEvent struct {
 	Type    string `json:"type"`
@@ -26,7 +33,9 @@ type claudeEvent struct {
 	QwenVersion string `json:"qwen_code_version"`
 
 	Message *struct {
+		ID      string          `json:"id"`
 		Content json.RawMessage `json:"content"`
+		Usage   claudeUsage     `json:"usage"`
 	} `json:"message"`
 
 	IsError     bool            `json:"is_error"`
@@ -38,13 +47,8 @@ type claudeEvent struct {
 	RetryStatus int             `json:"error_status"`
 	Cost        *float64        `json:"total_cost_usd"`
 	Turns       int             `json:"num_turns"`
-	Usage       struct {
-		Input   int64 `json:"input_tokens"`
-		Output  int64 `json:"output_tokens"`
-		Read    int64 `json:"cache_read_input_tokens"`
-		Created int64 `json:"cache_creation_input_tokens"`
-	} `json:"usage"`
-	Denials []struct {
+	Usage       claudeUsage     `json:"usage"`
+	Denials     []struct {
 		Tool  string          `json:"tool_name"`
 		Input json.RawMessage `json:"tool_input"`
 	} `json:"permission_denials"`
@@ -52,6 +56,33 @@ type claudeEvent struct {
 		Status   string `json:"status"`
 		ResetsAt int64  `json:"resetsAt"`
 	} `json:"rate_limit_info"`
+}
+
+type claudeUsage struct {
+	Input   int64 `json:"input_tokens"`
+	Output  int64 `json:"output_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Created int64 `json:"cache_creation_input_tokens"`
+}
+
+// input counts all input.
+func (c claude) input(u claudeUsage) int64 {
+	if c.whole {
+		return u.Input
+	}
+	return u.Input + u.Read + u.Created
+}
+
+// count adds what a message took to what is known before the result says it all.
+func (c claude) count(id string, now claudeUsage) {
+	before := c.turn.took
+	if id == "" || id != c.turn.id {
+		before = claudeUsage{}
+	}
+	c.turn.id, c.turn.took = id, now
+	c.Usage.InputTokens += max(0, c.input(now)-c.input(before))
+	c.Usage.OutputTokens += max(0, now.Output-before.Output)
+	c.Usage.CachedTokens += max(0, now.Read-before.Read)
 }
 
 type claudePart struct {
@@ -101,6 +132,9 @@ func (c claude) message(e claudeEvent) {
 	if e.Message == nil {
 		return
 	}
+	if e.Type == "assistant" {
+		c.count(e.Message.ID, e.Message.Usage)
+	}
 	var parts []claudePart
 	if json.Unmarshal(e.Message.Content, &parts) != nil {
 		return // a user's turn may be plain text
@@ -124,10 +158,7 @@ func (c claude) message(e claudeEvent) {
 func (c claude) result(e claudeEvent) {
 	c.Session = first(e.Session, c.Session)
 	c.Cost = e.Cost
-	c.Usage.InputTokens = e.Usage.Input
-	if !c.whole {
-		c.Usage.InputTokens += e.Usage.Read + e.Usage.Created
-	}
+	c.Usage.InputTokens = c.input(e.Usage)
 	c.Usage.CachedTokens, c.Usage.OutputTokens = e.Usage.Read, e.Usage.Output
 	c.Usage.ModelCalls = max(e.Turns, 1)
 	for _, d := range e.Denials {

@@ -78,8 +78,10 @@ func (r *run) do(ctx context.Context, c cli.Call, stdin string) (cli.Result, err
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var linger *time.Timer
+	watch := model.WatchOf(ctx)
 	lines := &cli.Lines{MaxBytes: cli.MaxLineBytes, Each: func(line []byte) {
 		parser.Line(line)
+		watch(r.seen.Usage, r.seen.Cost)
 		if r.seen.Done && linger == nil {
 			// Its answer is there. What it still wants to do is its own affair, and short.
 			linger = time.AfterFunc(time.Duration(r.opt.LingerMS)*time.Millisecond, crash.Safe(stop))

@@ -53,5 +53,6 @@ func (c *Client) Complete(ctx context.Context, r model.Request) (model.Response,
 			return res, err
 		},
 		Adapt: func(f endpoint.Refusal) bool { return c.dialect.drop(f, r) },
+		Tried: r.Tried,
 	})
 }

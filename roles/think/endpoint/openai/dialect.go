@@ -66,6 +66,8 @@ func (d *dialect) drop(f endpoint.Refusal, r model.Request) bool {
 		d.noUsage = true
 	case limit && !d.swapped && f.Names("unsupported", "not supported", "unrecognized", "unknown", "extra", "unexpected", "not permitted", "instead"):
 		d.oldMaxTokens, d.swapped = !d.oldMaxTokens, true
+	case limit && r.Bounded:
+		return false
 	case limit:
 		d.noMaxTokens = true
 	case r.Schema != nil && !d.noFormat && f.Names("response_format", "json_schema", "json schema", "structured", "guided", "grammar", "strict", "additionalproperties"):
