@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin/orch
 SRC := $(shell find . -name '*.go' -not -path './examples/*' 2>/dev/null) go.mod $(shell find prompts -type f 2>/dev/null)
 
-.PHONY: build demo demo-memory test test-race test-clis report-shot pair-history bench bench-pair bench-memory torture lint docs cross clean
+.PHONY: build demo demo-memory test test-race test-clis report-shot pair-history bench bench-pair bench-memory bench-trust torture lint docs cross clean
 
 build: $(BIN)
 
@@ -47,6 +47,13 @@ bench: build
 # The bars of the memory at 10^4, 10^5 and 10^6 entries; minutes.
 bench-memory:
 	$(GO) test -run xxx -bench Memory -benchtime 1x -timeout 30m ./roles/memory
+
+# A scripted coder that hides wrong code from its tests in some seventy ways, before a
+# reviewer who approves whatever code does not reject; minutes. One kind:
+# make bench-trust TRUST="the code asks"
+TRUST ?= all
+bench-trust:
+	ORCH_TRUST="$(TRUST)" $(GO) test -run 'TestTrust$$' -v -timeout 60m ./roles/codereviewer
 
 # Longer runs of the fault tests than CI has time for.
 torture: build

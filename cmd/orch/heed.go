@@ -17,6 +17,30 @@ func ledgersOf(b *blackboard.Board, goal message.GoalID) string {
 	return filepath.Join(b.GoalDir(goal), "ledgers")
 }
 
+// heeded runs the checks of a goal's steps: a command whose runner ran no test
+// does not pass, and tests that any step of the goal saw red must hold alone.
+func (m *stepMaker) heeded() (func(context.Context, check.Check, check.Env) check.Verdict, error) {
+	exe, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	h := runner.Heeder{Store: runner.Store{Dir: ledgersOf(m.board, m.claim.Activation.Goal)}, Confirm: m.cfg.Checks.Confirm, Named: true}
+	return func(ctx context.Context, ch check.Check, env check.Env) check.Verdict {
+		run := func(ctx context.Context, only []tests.Name) (check.Verdict, tests.Ledger) {
+			return runner.Check(ctx, exe, m.world.scratch, ch, env, only)
+		}
+		if ch.Run == nil {
+			v, _ := run(ctx, nil)
+			return v
+		}
+		v, _, err := h.Heed(ctx, ch.Run.Command, run, "red", ch.Run.Command)
+		if err != nil && ctx.Err() == nil {
+			return check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: err.Error()}
+		}
+		return v
+	}, nil
+}
+
 // heedMerge runs the integration command on a merged tree in dir. It passes only
 // if tests ran, or the task is exempt from them, and if none that was red in an
 // earlier merge of the task is green by chance. The tests of a merge that passes
@@ -39,7 +63,7 @@ func heedMerge(ctx context.Context, s runner.Store, confirm int, t blackboard.Ta
 		}
 		return v, l
 	}
-	v, l, err := runner.Heed(ctx, s, command, confirm, once, "red at the merge", string(t.ID))
+	v, l, err := runner.Heeder{Store: s, Confirm: confirm}.Heed(ctx, command, once, "red at the merge", string(t.ID))
 	if err == nil {
 		err = failed
 	}

@@ -192,12 +192,16 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 	clock := supervisor.SystemClock{}
 	root := m.board.Root()
 	checks := check.Env{Workspace: root, WallMS: m.cfg.Limits.CheckWallMS, Process: m.spec, Redact: blackboard.NewRedactor(os.Environ())}
+	heed, err := m.heeded()
+	if err != nil {
+		return err
+	}
 	m.world.Env = &step.Env{
 		Board: m.board, Key: m.claim.Activation.Key, Goal: m.claim.Activation.Goal, Agent: m.claim.Agent, Fence: m.claim.Fence,
 		Workspace: root, Values: values,
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
 		PlannedBy: think.planned, Box: box, Heart: m.heart,
-		Checks:      func(ctx context.Context, ch check.Check) check.Verdict { return check.Run(ctx, ch, checks) },
+		Checks:      func(ctx context.Context, ch check.Check) check.Verdict { return heed(ctx, ch, checks) },
 		ChecksApart: checksApart(checks, m.apart, filepath.Join(m.world.scratch, "before")),
 		Lease:       func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
 		Settings:    step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
@@ -206,7 +210,7 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 	}
 	if m.whole != nil {
 		checks.Process = m.apart
-		m.world.Checks, m.world.Change, m.world.Whole = m.whole.checks(checks), m.whole.change, m.whole.intact
+		m.world.Checks, m.world.Change, m.world.Whole = m.whole.checks(checks, heed), m.whole.change, m.whole.intact
 	}
 	return nil
 }

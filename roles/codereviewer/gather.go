@@ -143,7 +143,7 @@ func (r *review) check(ctx context.Context, dir string, c message.Criterion, see
 			v, *seen = run(ctx, nil)
 			return v
 		}
-		v, *seen, failed = runner.Heed(ctx, r.w.Ledgers, ch.Run.Command, r.e.Config.Checks.Confirm, run, "red", string(r.task.ID), c.ID)
+		v, *seen, failed = runner.Heeder{Store: r.w.Ledgers, Confirm: r.e.Config.Checks.Confirm}.Heed(ctx, ch.Run.Command, run, "red", string(r.task.ID), c.ID)
 		return v
 	}
 	v := in.Check(ctx, c)

@@ -5,21 +5,26 @@ import (
 	"go/token"
 	"path"
 	"slices"
+	"strings"
 
 	"orch/roles/act/weaken"
 )
 
 // askers are calls and names by which a program of go learns that it is tested,
-// or what program it is.
-var askers = []string{"testing.Testing", "os.Executable", "debug.ReadBuildInfo", "flag.Lookup", "os.Args"}
+// what program it is, or who calls it.
+var askers = []string{"testing.Testing", "testing.Short", "testing.Verbose", "testing.CoverMode", "flag.Lookup", "flag.VisitAll", "os.Executable", "os.Args",
+	"debug.ReadBuildInfo", "debug.Stack", "debug.PrintStack", "runtime.Stack", "runtime.Caller", "runtime.Callers", "runtime.CallersFrames"}
+
+// telling are parts of texts that only programs of tests have to do with.
+var telling = []string{"_test.go", ".test", "-test.", "/proc/self"}
 
 // enders end the process.
 var enders = []string{"os.Exit", "syscall.Exit", "syscall.Exec", "syscall.Kill", "log.Fatal", "log.Fatalf", "log.Fatalln", "runtime.Goexit", "unix.Exec", "unix.Exit"}
 
 // Asks finds, in a file of code that is no test, what is new of how a program
-// could make its tests say what it likes: what ends the process when it starts,
-// before any test has run, rejects; what asks about the program is shown, unless
-// it is asked when the program starts, which rejects as well.
+// could make its tests say what it likes: by ending the process when it starts,
+// before any test has run, or by finding out that it is tested. What function main
+// itself asks of its arguments is left out.
 func Asks(file string, before, now []byte) []weaken.Finding {
 	if path.Ext(file) != ".go" {
 		return nil
@@ -39,26 +44,42 @@ func Asks(file string, before, now []byte) []weaken.Finding {
 
 func (f goFile) asks(file string) (all []weaken.Finding) {
 	starts := f.atStart()
-	say := func(n ast.Node, sure bool, subject, what, fix string) {
-		all = append(all, weaken.Finding{Kind: weaken.SpecialCase, File: file, Subject: subject, Line: f.set.Position(n.Pos()).Line, What: what, Sure: sure, Fix: fix})
+	say := func(n ast.Node, subject, what, fix string) {
+		all = append(all, weaken.Finding{Kind: weaken.SpecialCase, File: file, Subject: subject, Line: f.set.Position(n.Pos()).Line, What: what, Sure: true, Fix: fix})
 	}
-	ast.Inspect(f.tree, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok {
+	for _, d := range f.tree.Decls {
+		fn, _ := d.(*ast.FuncDecl)
+		main := fn != nil && fn.Recv == nil && fn.Name.Name == "main" && f.tree.Name.Name == "main"
+		ast.Inspect(d, func(n ast.Node) bool {
+			name := named(n)
+			early := slices.ContainsFunc(starts, func(s ast.Node) bool { return s.Pos() <= d.Pos() && d.End() <= s.End() })
+			switch {
+			case early && slices.Contains(enders, name):
+				say(n, name, "the program calls "+name+" when it starts, before any test runs", "end the process from main, if at all")
+			case slices.Contains(askers, name) && !(main && name == "os.Args"), tells(n):
+				say(n, name, "the program asks "+name+", by which it can tell that it is tested", "let the program behave the same whether it is tested or not")
+			}
 			return true
-		}
-		name := selected(sel)
-		early := slices.ContainsFunc(starts, func(s ast.Node) bool { return s.Pos() <= n.Pos() && n.End() <= s.End() })
-		switch {
-		case early && slices.Contains(enders, name):
-			say(n, true, name, "the program calls "+name+" when it starts, before any test runs", "end the process from main, if at all")
-		case slices.Contains(askers, name):
-			sure := early || name == "testing.Testing"
-			say(n, sure, name, "the program asks "+name+", by which it can tell that it is tested", "let the program behave the same whether it is tested or not")
-		}
-		return true
-	})
+		})
+	}
 	return all
+}
+
+// tells tells whether a node is a text that only programs of tests have to do with.
+func tells(n ast.Node) bool {
+	lit, ok := n.(*ast.BasicLit)
+	return ok && lit.Kind == token.STRING && slices.ContainsFunc(telling, func(t string) bool { return strings.Contains(lit.Value, t) })
+}
+
+// named is a name with its package, such as os.Exit, or a text.
+func named(n ast.Node) string {
+	switch x := n.(type) {
+	case *ast.SelectorExpr:
+		return selected(x)
+	case *ast.BasicLit:
+		return x.Value
+	}
+	return ""
 }
 
 // selected is a name with its package, such as os.Exit.

@@ -120,15 +120,18 @@ func TestOnlyWhatChangedIsEmptied(t *testing.T) {
 }
 
 func TestCodeThatWatchesForItsTestsIsFound(t *testing.T) {
-	head := "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"log\"\n)\n\nvar _ = testing.Short\nvar _ = os.Getpid\nvar _ = log.Print\n"
+	head := "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"log\"\n)\n\nvar _ testing.TB\nvar _ = os.Getpid\nvar _ = log.Print\n"
 	for code, want := range map[string]string{
 		"func init() { os.Exit(0) }":                                                     "os.Exit!",
 		"var x = func() int { os.Exit(0); return 1 }()":                                  "os.Exit!",
 		"func init() { start() }\nfunc start() { deep() }\nfunc deep() { log.Fatal(1) }": "log.Fatal!",
 		"func F() bool { return testing.Testing() }":                                     "testing.Testing!",
-		"func F() string { return os.Args[0] }":                                          "os.Args",
+		"func F() string { return os.Args[0] }":                                          "os.Args!",
 		"var tested = os.Args[0]":                                                        "os.Args!",
-		"func F() (string, error) { return os.Executable() }":                            "os.Executable",
+		"func F() (string, error) { return os.Executable() }":                            "os.Executable!",
+		"func F(s string) bool { return s == \"a_test.go\" }":                            "\"a_test.go\"!",
+		"func F(s string) bool { return s == \"test\" }":                                 "",
+		"func F() { main() }\nfunc main() { println(os.Args) }":                          "os.Args!",
 		"func F() { os.Exit(1) }":                                                        "",
 		"func F() string { return os.Getenv(\"X\") }":                                    "",
 	} {
@@ -145,6 +148,10 @@ func TestCodeThatWatchesForItsTestsIsFound(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: found %q, want %q", code, got, want)
+		}
+		program := strings.Replace(text, "package a", "package main", 1)
+		if strings.Contains(code, "main()") && len(Asks("a.go", nil, []byte(program))) > 0 {
+			t.Errorf("%s is what a program may ask", code)
 		}
 		if again := Asks("a.go", []byte(text), []byte(text+"\n// More.\n")); len(again) != 0 {
 			t.Errorf("%s was there before: %v", code, again)

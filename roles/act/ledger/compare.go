@@ -9,6 +9,7 @@ import (
 
 // The kinds of findings that come of a comparison.
 const (
+	FailsUnheeded    weaken.Kind = "fails_unheeded"
 	FailsAsItWas     weaken.Kind = "fails_as_it_was"
 	InterfaceChanged weaken.Kind = "interface_changed"
 )
@@ -22,7 +23,7 @@ type Place struct {
 	Line int
 }
 
-// Runs are what the comparison of a submission is made of.
+// Runs are what the comparison of a submission is made of, whose own run passed.
 type Runs struct {
 	Base Ledger  // of the base, with its own tests
 	Own  Ledger  // of the submission, with its own tests
@@ -31,9 +32,8 @@ type Runs struct {
 	At func(Name) Place
 }
 
-// Compare lists, for each test that passed at the base and binds, what is wrong
-// with it now. A test that fails in the submission's own run is left out: that
-// run is red without it.
+// Compare lists what is wrong now with each test that passed at the base and
+// binds, and which tests fail although the run as a whole passed.
 func Compare(r Runs) []weaken.Finding {
 	c := comparison{Runs: r}
 	c.compare()
@@ -50,6 +50,11 @@ func (c *comparison) compare() {
 			continue
 		}
 		lost[n] = c.own(n)
+	}
+	for _, n := range Leaves(c.Own.All(Failed)) {
+		if c.Base.Of(n) != Failed && !c.Base.IsShaky(n) {
+			c.say(FailsUnheeded, n, "let the command fail when a test does", "the test %s fails, and the command passes all the same", n.Test)
+		}
 	}
 	c.over(lost)
 }

@@ -140,7 +140,7 @@ func TestWhatBecameOfTheTestsOfTheBase(t *testing.T) {
 		{"all there", "a:T=pass a:U=skip a:V=fail", "a:T=pass", ""},
 		{"gone", "a:T=pass a:U=pass", "a:T=pass", "deleted_test a U"},
 		{"skipped", "a:T=pass", "a:T=skip", "skipped_test a T"},
-		{"failing is red by itself", "a:T=pass", "a:T=fail", ""},
+		{"failing in a run that passes", "a:T=pass a:V=fail a:W=pass?", "a:T=fail a:U=fail a:V=fail a:W=fail", "fails_unheeded a T; fails_unheeded a U"},
 		{"broken is red by itself", "a:T=pass", "a!", ""},
 		{"a case of a table is gone", "a:T=pass a:T/x=pass a:T/y=pass", "a:T=pass a:T/x=pass", "deleted_test a T/y"},
 		{"gone with its cases", "a:T=pass a:T/x=pass", "a:U=pass", "deleted_test a T"},

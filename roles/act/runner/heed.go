@@ -12,17 +12,24 @@ import (
 // Run runs one command, of some tests only if any are named.
 type Run func(ctx context.Context, only []ledger.Name) (check.Verdict, ledger.Ledger)
 
+// Heeder takes green runs for green only if nothing in them is so by chance.
+type Heeder struct {
+	Store   Store
+	Confirm int  // runs of tests that were red before and are green now
+	Named   bool // only tests with names run again, and no command as a whole
+}
+
 // Heed runs a command, and takes a green run for green only if nothing in it is
 // so by chance: tests that an earlier run in the same matter saw red and that are
-// green now run alone, confirm times, and must pass each time. What is red is
-// kept in the store, by words that name the matter.
-func Heed(ctx context.Context, s Store, command string, confirm int, run Run, matter ...string) (check.Verdict, ledger.Ledger, error) {
+// green now run alone, and must pass each time. What is red is kept in the store, by words
+// that name the matter.
+func (h Heeder) Heed(ctx context.Context, command string, run Run, matter ...string) (check.Verdict, ledger.Ledger, error) {
 	v, l := run(ctx, nil)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || h.Named && !l.Known() {
 		return v, l, ctx.Err()
 	}
 	var known []ledger.Name
-	if _, err := s.Load(&known, matter...); err != nil {
+	if _, err := h.Store.Load(&known, matter...); err != nil {
 		return v, l, err
 	}
 	var suspects []ledger.Name
@@ -33,7 +40,7 @@ func Heed(ctx context.Context, s Store, command string, confirm int, run Run, ma
 	}
 	red := failing(command, v, l)
 	if len(suspects) > 0 {
-		if chance := alone(ctx, suspects, confirm, run); chance != "" {
+		if chance := alone(ctx, suspects, h.Confirm, run); chance != "" {
 			v = check.Verdict{Class: check.Logical, Kind: check.KindNone, Evidence: chance}
 		}
 		return v, l, ctx.Err()
@@ -46,7 +53,7 @@ func Heed(ctx context.Context, s Store, command string, confirm int, run Run, ma
 			known = append(known, n)
 		}
 	}
-	return v, l, s.Save(known, matter...)
+	return v, l, h.Store.Save(known, matter...)
 }
 
 // alone runs tests alone, and says which of them is flaky; empty when all pass
