@@ -82,6 +82,11 @@ func (a *app) confineCommand(ctx context.Context, write, readOnly, hide, argv []
 	if err != nil {
 		return err
 	}
+	shut, err := k.freshCaches("")
+	if err != nil {
+		return err
+	}
+	defer shut()
 	k.hide = append(k.hide, hide...)
 	for _, path := range protected(dir) {
 		if _, err := os.Lstat(path); err == nil {

@@ -144,7 +144,19 @@ func (a *app) examineConfinement(ctx context.Context, cfg config.Config) []findi
 	case !m.Namespace:
 		last.State = "note"
 	}
-	return append(out, last)
+	return append(out, last, cachesApart(m, cfg.Confine == confineOff))
+}
+
+// cachesApart says what keeps the caches of who is judged from who judges.
+func cachesApart(m confine.Machine, off bool) finding {
+	const below = "what orch built of the base lies below those of each step, "
+	switch {
+	case off || !m.Any():
+		return finding{"caches", "note", below + "as a copy, for who judges; who works uses yours"}
+	case m.Overlay:
+		return finding{"caches", "ok", below + "and nobody writes to it"}
+	}
+	return finding{"caches", "note", below + "as a copy, or not at all if it is large: " + m.NoOverlay}
 }
 
 // tasksHeldBy says what keeps the commands of profile task in their place.

@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/caches"
 	"orch/roles/act/process"
 	"orch/roles/run/socket"
 	"orch/roles/run/supervisor"
@@ -51,7 +52,12 @@ const scratchAge = 24 * time.Hour
 
 // dropScratch removes directories that killed steps and editors left behind.
 func (r *garbage) dropScratch(b *blackboard.Board, dry bool) error {
-	for _, pattern := range []string{filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"), filepath.Join(os.TempDir(), supervisor.ScratchPrefix+"*"), filepath.Join(socket.Folder(), "*")} {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	// The last one is where all steps of versions before shared their caches.
+	for _, pattern := range []string{filepath.Join(b.Dir(), blackboard.RunDir, "edit-*"), filepath.Join(os.TempDir(), supervisor.ScratchPrefix+"*"), filepath.Join(socket.Folder(), "*"), filepath.Join(cache, "orch", "build")} {
 		left, err := filepath.Glob(pattern)
 		if err != nil {
 			return err
@@ -66,7 +72,7 @@ func (r *garbage) dropScratch(b *blackboard.Board, dry bool) error {
 			}
 		}
 	}
-	dead, err := process.DeadTemp()
+	dead, err := process.DeadTemp(caches.Places()...)
 	if err != nil {
 		return err
 	}
@@ -105,5 +111,5 @@ func (r *garbage) drop(base, dir string, dry bool) error {
 	if err != nil || dry {
 		return err
 	}
-	return os.RemoveAll(dir)
+	return process.RemoveTree(dir)
 }

@@ -13,6 +13,7 @@ import (
 	tests "orch/roles/act/ledger"
 	"orch/roles/act/process"
 	"orch/roles/act/runner"
+	"orch/roles/act/workspace"
 	"orch/roles/integrator"
 	"orch/roles/loop"
 	"orch/roles/run/config"
@@ -136,9 +137,13 @@ func (a *app) newIntegrator(ctx context.Context, b *blackboard.Board, cfg config
 		Board: b, Repo: p.repo, Place: p.place, Ref: p.ref, Name: p.name, Email: p.email, Warn: a.warn,
 		Command: func(dir string) (string, error) { return a.integrationCommand(cfg.Code, dir) },
 		Run: func(ctx context.Context, t blackboard.Task, dir, command string) (bool, []byte, error) {
+			_, lower := p.place.Base(t.Goal)
+			if !workspace.Made(lower) {
+				lower = ""
+			}
 			store := runner.Store{Dir: ledgersOf(b, t.Goal)}
 			return heedMerge(ctx, store, cfg.Checks.Confirm, t, dir, command, func(ctx context.Context, only []tests.Name) (bool, []byte, tests.Ledger, error) {
-				return a.runCommand(ctx, cfg, b.Root(), dir, command, only)
+				return a.runCommand(ctx, cfg, b.Root(), dir, lower, command, only)
 			})
 		},
 		Unmoved: func(ctx context.Context, t blackboard.Task) (bool, error) {
@@ -178,8 +183,9 @@ func (a *app) testCommand(c config.Code, dir string) (string, error) {
 }
 
 // runCommand runs one shell command in a directory within the limits of a check,
-// and tells which tests it ran; of some tests only, if any are named.
-func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, command string, only []tests.Name) (ok bool, output []byte, seen tests.Ledger, err error) {
+// with fresh caches over a lower layer, and tells which tests it ran; of some
+// tests only, if any are named.
+func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, lower, command string, only []tests.Name) (ok bool, output []byte, seen tests.Ledger, err error) {
 	l := cfg.Limits
 	exe, err := executable()
 	if err != nil {
@@ -191,9 +197,17 @@ func (a *app) runCommand(ctx context.Context, cfg config.Config, root, dir, comm
 	}
 	defer os.RemoveAll(scratch)
 	keep, err := a.keeperOf(ctx, cfg, root, scratch, nil)
+	if err == nil && keep == nil {
+		keep, err = bareKeeper()
+	}
 	if err != nil {
 		return false, nil, seen, err
 	}
+	shut, err := keep.freshCaches(lower)
+	if err != nil {
+		return false, nil, seen, err
+	}
+	defer shut()
 	spec, err := keep.around(process.Spec{
 		Argv: []string{"/bin/sh", "-c", command}, Dir: dir, Env: process.ScrubEnv(os.Environ()), Session: true, Guard: []string{exe, "guard", "--"},
 		WallMS: l.CheckWallMS, GraceMS: l.GraceMS, MaxOutputBytes: l.OutputBytes * 8, KeepBytes: int(l.OutputBytes),

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"orch/blackboard"
+	"orch/roles/act/caches"
 	"orch/roles/act/confine"
 	"orch/roles/act/process"
 	"orch/roles/act/tool/gate"
@@ -49,11 +50,15 @@ func (a *app) machine(ctx context.Context) (confine.Machine, error) {
 	if err != nil {
 		return confine.Machine{}, err
 	}
-	dir, err := process.MakeTemp()
+	in, err := caches.Root() // whether an overlay can be made depends on the file system
+	if err != nil {
+		in = ""
+	}
+	dir, err := process.MakeTempIn(in)
 	if err != nil {
 		return confine.Machine{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer process.RemoveTree(dir)
 	m := confine.Probe(ctx, []string{exe, "confine", "--try", "--"}, dir)
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
@@ -62,14 +67,15 @@ func (a *app) machine(ctx context.Context) (confine.Machine, error) {
 	return m, nil
 }
 
-// keeper confines the commands of one step. Nil confines nothing.
+// keeper confines the commands of one step, as far as there are layers, and gives
+// them their caches. Nil confines nothing, and leaves the person's caches.
 type keeper struct {
 	layers  confine.Layers
 	scratch string // the TMPDIR of what is confined
-	caches  string // of builds
+	caches  caches.Set
 	home    string
 	sockets string // where those of all steps are
-	set     confine.GoSettings
+	set     caches.GoSettings
 	write   []string // beside what each command is for
 	keep    []string // stays read-only whatever may be written
 	hide    []string
@@ -152,20 +158,22 @@ func newKeeper(l confine.Layers, scratch string) (*keeper, error) {
 		return nil, err
 	}
 	k.hide = append(k.hide, k.sockets)
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	k.caches = filepath.Join(cache, "orch", "build")
-	if err := os.MkdirAll(k.caches, 0o700); err != nil {
-		return nil, fmt.Errorf("make a place for the caches of builds: %w", err)
-	}
 	k.set, err = goSettings(home)
 	return k, err
 }
 
+// bareKeeper confines nothing: it only gives commands caches.
+func bareKeeper() (k *keeper, err error) {
+	k = &keeper{}
+	if k.home, err = os.UserHomeDir(); err != nil {
+		k.home = ""
+	}
+	k.set, err = goSettings(k.home)
+	return k, err
+}
+
 // goSettings reads what `go env -w` wrote.
-func goSettings(home string) (confine.GoSettings, error) {
+func goSettings(home string) (caches.GoSettings, error) {
 	path := os.Getenv("GOENV")
 	if path == "" {
 		dir, err := os.UserConfigDir()
@@ -181,7 +189,7 @@ func goSettings(home string) (confine.GoSettings, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of go: %w", err)
 	}
-	set := confine.GoSettings{}
+	set := caches.GoSettings{}
 	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
 		if name, value, ok := strings.Cut(strings.TrimSpace(lines.Text()), "="); ok {
 			set[name] = value
@@ -242,18 +250,30 @@ func (k *keeper) around(spec process.Spec, write ...string) (process.Spec, error
 	if k == nil {
 		return spec, nil
 	}
+	spec.Env = k.environ(spec.Env)
+	if !k.layers.Any() {
+		return spec, nil
+	}
 	policy, err := k.policy(write, nil)
 	if err != nil {
 		return spec, err
 	}
-	spec.Env = k.environ(spec.Env)
 	spec.Confine = &confine.Sandbox{Policy: policy, Layers: k.layers}
 	return spec, nil
 }
 
+// agentEnviron is what agents get of the environment of this process. Those that
+// are confined get their caches when they are.
+func (k *keeper) agentEnviron() []string {
+	if k.hook() != nil {
+		return os.Environ()
+	}
+	return k.environ(os.Environ())
+}
+
 // hook is around for those who start agents; nil where nothing is confined.
 func (k *keeper) hook() func(process.Spec, ...string) (process.Spec, error) {
-	if k == nil {
+	if k == nil || !k.layers.Any() {
 		return nil
 	}
 	return k.around
@@ -262,12 +282,15 @@ func (k *keeper) hook() func(process.Spec, ...string) (process.Spec, error) {
 // outside confines agents that are started beside the steps; the first of them
 // makes what is needed, and end removes it.
 func (a *app) outside(ctx context.Context, cfg config.Config, root string) (hook func(process.Spec, ...string) (process.Spec, error), end func()) {
-	scratch := ""
+	scratch, shut := "", func() {}
 	made := sync.OnceValues(func() (k *keeper, err error) {
 		if scratch, err = process.MakeTemp(); err != nil {
 			return nil, err
 		}
-		return a.keeperOf(ctx, cfg, root, scratch, nil)
+		if k, err = a.keeperOf(ctx, cfg, root, scratch, nil); err == nil && k != nil {
+			shut, err = k.freshCaches("")
+		}
+		return k, err
 	})
 	hook = func(spec process.Spec, write ...string) (process.Spec, error) {
 		k, err := made()
@@ -280,13 +303,19 @@ func (a *app) outside(ctx context.Context, cfg config.Config, root string) (hook
 		if scratch != "" {
 			os.RemoveAll(scratch)
 		}
+		shut()
 	}
 }
 
 func (k *keeper) policy(write, readOnly []string) (confine.Policy, error) {
-	return confine.Policy{
-		Write: slices.Concat([]string{k.scratch, k.caches}, write, k.write), ReadOnly: slices.Concat(k.keep, readOnly), Hide: k.hide, Alone: k.alone,
-	}.Clean()
+	p := confine.Policy{Write: slices.Concat([]string{k.scratch}, write, k.write), ReadOnly: slices.Concat(k.keep, readOnly), Hide: k.hide, Alone: k.alone}
+	if k.caches.Dir != "" {
+		p.Write = append(p.Write, k.caches.Dir)
+	}
+	if k.caches.Over != nil {
+		p.Over = []confine.Over{*k.caches.Over}
+	}
+	return p.Clean()
 }
 
 // asking confines what may ask through the socket of a step: it sees that one
@@ -302,5 +331,12 @@ func (k *keeper) asking(marker string, may bool) *keeper {
 }
 
 func (k *keeper) environ(env []string) []string {
-	return confine.With(confine.Redirect(env, k.caches, k.home, k.set), "TMPDIR="+k.scratch)
+	if k == nil {
+		return env
+	}
+	env = k.caches.Environ(env, k.home, k.set)
+	if k.scratch == "" {
+		return env
+	}
+	return caches.With(env, "TMPDIR="+k.scratch)
 }

@@ -40,11 +40,13 @@ type stepWorld struct {
 	token   string   // of the step's socket
 	speaks  []string // environment of what may ask through the socket; empty without one
 	stop    func()   // of the step's socket
+	shut    func()   // removes the step's own caches
 }
 
 // close removes what was made for the step.
 func (w stepWorld) close() {
 	w.stop()
+	w.shut()
 	os.RemoveAll(w.scratch)
 }
 
@@ -139,7 +141,7 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 	}
 	// Output is progress: while a command says something, its task stays claimed.
 	spec.OnOutput = func([]byte) { m.heart.Beat("output") }
-	m.world.stop = func() {}
+	m.world.stop, m.world.shut = func() {}, func() {}
 	if err := socket.MakeFolder(); err != nil {
 		return err
 	}
@@ -157,7 +159,10 @@ func (m *stepMaker) processes(ctx context.Context) (err error) {
 	if m.keep, err = m.keeperOf(ctx, m.cfg, root, m.world.scratch, opened); err != nil {
 		return err
 	}
-	m.agents = agent.World{Environ: os.Environ(), Process: spec, Workspace: root, Scratch: m.world.scratch, Now: time.Now, Confine: m.keep.asking(m.claim.Marker, len(m.world.speaks) > 0).hook()}
+	if err := m.openCaches(ctx, spec); err != nil {
+		return err
+	}
+	m.agents = agent.World{Environ: m.keep.agentEnviron(), Process: spec, Workspace: root, Scratch: m.world.scratch, Now: time.Now, Confine: m.keep.asking(m.claim.Marker, len(m.world.speaks) > 0).hook()}
 	if m.apart, err = m.keep.around(spec); err != nil {
 		return err
 	}

@@ -249,6 +249,8 @@ func needed(ctx context.Context, b *blackboard.Board, p workspace.Place, id mess
 		if g.Status == blackboard.GoalEnded {
 			return nil
 		}
+		base, lower := p.Base(id)
+		keep = append(keep, base, lower)
 		for t := range s.TasksOf(id, unended...) {
 			if t.Fence > 0 { // else nobody has worked on it anywhere
 				use(t)

@@ -28,7 +28,9 @@ func integratorOf(b *workspacetest.Bench, run func(context.Context, blackboard.T
 	}
 }
 
-func passes(context.Context, blackboard.Task, string, string) (bool, []byte, error) { return true, nil, nil }
+func passes(context.Context, blackboard.Task, string, string) (bool, []byte, error) {
+	return true, nil, nil
+}
 
 func TestWhatIsApprovedIsMergedOnce(t *testing.T) {
 	b := workspacetest.New(t)

@@ -18,6 +18,7 @@
 // Namespace: a user and a mount namespace of its own. Every mount is read-only
 // but those of Policy.Write; Policy.ReadOnly is mounted read-only inside of
 // them, with the directories on the way pinned, so that none can be moved away;
+// Policy.Over is mounted, with an overlay where something lies below it;
 // Policy.Hide is covered, and so is all that lies beside Policy.Alone; /dev is a new one with the harmless devices, its own
 // terminals and its own shared memory. The capabilities that could undo this
 // are gone before the command starts, and a namespace it makes itself has all

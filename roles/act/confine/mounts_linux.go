@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +25,11 @@ func (s Sandbox) mount() error {
 		return err
 	}
 	defer dev.close()
+	for _, o := range s.Over { // while what they are made of can still be written
+		if err := o.mount(); err != nil {
+			return err
+		}
+	}
 	if err := s.places(); err != nil {
 		return err
 	}
@@ -39,6 +45,25 @@ func (s Sandbox) mount() error {
 		if err := leaveAlone(path); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// mount puts a directory in its place. What a mount of it knows of its own (the
+// overlay's attributes) is kept where an ordinary user may write it.
+func (o Over) mount() error {
+	if o.Lower == "" {
+		t, err := clone(o.Upper)
+		if err != nil {
+			return err
+		}
+		defer t.close()
+		return t.attach(o.At)
+	}
+	quote := strings.NewReplacer(`\`, `\\`, ":", `\:`, ",", `\,`).Replace
+	options := "userxattr,lowerdir=" + quote(o.Lower) + ",upperdir=" + quote(o.Upper) + ",workdir=" + quote(o.Work)
+	if err := unix.Mount("overlay", o.At, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return fmt.Errorf("lay %s over %s: %w", o.Upper, o.Lower, err)
 	}
 	return nil
 }

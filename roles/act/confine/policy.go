@@ -15,12 +15,24 @@ type Policy struct {
 	ReadOnly []string `json:"read_only"` // inside Write, and yet not to be written, but for what Write names inside of it
 	Hide     []string `json:"hide"`      // not to be seen; a path that is also below Write stays hidden
 	Alone    []string `json:"alone"`     // directories: of the directory they lie in nothing else is seen; by namespace only
+	Over     []Over   `json:"over,omitempty"`
+}
+
+// Over is a directory that is mounted at a path, which must be one that may be
+// written: by namespace only. With Lower what is written goes to Upper, and what
+// is in neither is not there.
+type Over struct {
+	At    string `json:"at"`
+	Upper string `json:"upper"`
+	Lower string `json:"lower,omitempty"` // stays as it is; needs Layers.Overlay
+	Work  string `json:"work,omitempty"`  // an empty directory beside Upper, if there is a Lower
 }
 
 // Layers are the means by which a policy is enforced.
 type Layers struct {
 	Namespace bool `json:"namespace"`
-	Landlock  int  `json:"landlock"` // ABI that is used; 0: none
+	Overlay   bool `json:"overlay,omitempty"` // one directory can be laid over another in a namespace
+	Landlock  int  `json:"landlock"`          // ABI that is used; 0: none
 }
 
 // MinLandlock is the first ABI that can forbid to truncate files. Less would
@@ -30,11 +42,14 @@ const MinLandlock = 3
 // Any tells whether there is a layer at all.
 func (l Layers) Any() bool { return l.Namespace || l.Landlock > 0 }
 
-// String is the form that Parse reads: "namespace+landlock7", or "none".
+// String is the form that Parse reads: "namespace+overlay+landlock7", or "none".
 func (l Layers) String() string {
 	var parts []string
 	if l.Namespace {
 		parts = append(parts, "namespace")
+	}
+	if l.Overlay {
+		parts = append(parts, "overlay")
 	}
 	if l.Landlock > 0 {
 		parts = append(parts, "landlock"+strconv.Itoa(l.Landlock))
@@ -57,6 +72,8 @@ func Parse(text string) (Layers, error) {
 		switch {
 		case part == "namespace":
 			l.Namespace = true
+		case part == "overlay" && l.Namespace:
+			l.Overlay = true
 		case isLandlock && err == nil && n >= MinLandlock:
 			l.Landlock = n
 		default:
@@ -87,7 +104,7 @@ func (p Policy) Clean() (Policy, error) {
 			}
 		}
 	}
-	out := Policy{Write: outermost(p.Write), ReadOnly: cleaned(p.ReadOnly), Alone: cleaned(p.Alone)}
+	out := Policy{Write: outermost(p.Write), ReadOnly: cleaned(p.ReadOnly), Alone: cleaned(p.Alone), Over: p.Over}
 	out.ReadOnly = slices.DeleteFunc(out.ReadOnly, func(path string) bool { return !anyAbove(out.Write, path) })
 	for _, w := range cleaned(p.Write) {
 		if anyAbove(out.ReadOnly, w) && !slices.Contains(out.Write, w) && !slices.Contains(out.ReadOnly, w) {
@@ -98,6 +115,16 @@ func (p Policy) Clean() (Policy, error) {
 		return slices.ContainsFunc(out.Write, func(w string) bool { return w != "/" && Within(path, w) })
 	})
 	out.Hide = outermost(hide)
+	for _, o := range p.Over {
+		for _, path := range []string{o.At, o.Upper} {
+			if !filepath.IsAbs(path) {
+				return Policy{}, fmt.Errorf("confine: %q is not an absolute path", path)
+			}
+		}
+		if !anyAbove(out.Write, o.At) {
+			return Policy{}, fmt.Errorf("confine: %s is mounted at %s, which may not be written", o.Upper, o.At)
+		}
+	}
 	return out, nil
 }
 

@@ -21,6 +21,7 @@ import (
 type Machine struct {
 	Layers
 	NoNamespace string // why not; empty if there is one
+	NoOverlay   string
 	NoLandlock  string
 }
 
@@ -30,21 +31,28 @@ const trialLimit = time.Minute
 
 // Probe tries each layer in a child process. try is the argv that ends in
 // TryMain, such as {"/path/orch", "confine", "--try"}; dir is where it happens,
-// which may be empty for the system's temporary folder.
+// which may be empty for the system's temporary folder: whether an overlay can be
+// made depends on the file system.
 func Probe(ctx context.Context, try []string, dir string) Machine {
 	m := Machine{}
 	if !Supported {
 		m.NoNamespace = "not on " + runtime.GOOS
-		m.NoLandlock = m.NoNamespace
+		m.NoLandlock, m.NoOverlay = m.NoNamespace, m.NoNamespace
 		return m
 	}
-	namespace := make(chan error, 1)
+	namespace, overlay := make(chan error, 1), make(chan error, 1)
 	crash.Go(func() { namespace <- trial(ctx, try, dir, Layers{Namespace: true}) })
+	crash.Go(func() { overlay <- trial(ctx, try, dir, Layers{Namespace: true, Overlay: true}) })
 	m.tryLandlock(ctx, try, dir)
 	if err := <-namespace; err != nil {
 		m.NoNamespace = err.Error()
 	} else {
 		m.Namespace = true
+	}
+	if err := <-overlay; err != nil {
+		m.NoOverlay = err.Error()
+	} else {
+		m.Overlay = m.Namespace
 	}
 	return m
 }
@@ -75,13 +83,15 @@ func trial(ctx context.Context, try []string, in string, l Layers) error {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
 	}
-	for _, sub := range []string{"in/shut", "hidden"} {
+	for _, sub := range []string{"in/shut", "in/over", "hidden", "lower", "upper", "work"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "hidden", "secret"), []byte("x"), 0o600); err != nil {
-		return err
+	for _, name := range []string{"hidden/secret", "lower/below"} {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("x"), 0o600); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, trialLimit)
 	defer cancel()
@@ -131,6 +141,9 @@ func try(args []string) error {
 	}
 	in := func(parts ...string) string { return filepath.Join(append([]string{args[1]}, parts...)...) }
 	s := Sandbox{Policy{Write: []string{in("in")}, ReadOnly: []string{in("in", "shut")}, Hide: []string{in("hidden")}}, layers}
+	if layers.Overlay {
+		s.Over = []Over{{At: in("in", "over"), Upper: in("upper"), Lower: in("lower"), Work: in("work")}}
+	}
 	if err := s.Enter(); err != nil {
 		return err
 	}
@@ -142,6 +155,15 @@ func try(args []string) error {
 	}
 	if layers.Namespace && os.WriteFile(in("in", "shut", "file"), nil, 0o600) == nil {
 		return errors.New("what is read-only can be written")
+	}
+	if layers.Overlay {
+		below := in("in", "over", "below")
+		if err := errors.Join(os.WriteFile(below, []byte("yy"), 0o600), os.Rename(below, in("in", "over", "new")), os.Mkdir(in("in", "over", "dir"), 0o700)); err != nil {
+			return fmt.Errorf("what is laid over another directory can not be written: %w", err)
+		}
+		if raw, err := os.ReadFile(in("lower", "below")); err != nil || string(raw) != "x" {
+			return errors.New("what lies below another directory was changed")
+		}
 	}
 	if _, err := os.ReadFile(in("hidden", "secret")); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return errors.New("what is hidden can be seen")

@@ -16,9 +16,12 @@ const tempPrefix = "orch-o-"
 // MakeTemp makes a temporary directory whose name says which process made it,
 // so that whoever looks later can tell whether it is still used. The name is
 // short: people's tests make sockets in such directories.
-func MakeTemp() (string, error) {
+func MakeTemp() (string, error) { return MakeTempIn("") }
+
+// MakeTempIn is MakeTemp in another directory than the system's.
+func MakeTempIn(in string) (string, error) {
 	self := Self()
-	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%s-%s-%s-", tempPrefix, pidSpace(), inName(uint64(self.PID)), inName(self.StartTicks)))
+	dir, err := os.MkdirTemp(in, fmt.Sprintf("%s%s-%s-%s-", tempPrefix, pidSpace(), inName(uint64(self.PID)), inName(self.StartTicks)))
 	if err != nil {
 		return "", fmt.Errorf("make a temporary directory: %w", err)
 	}
@@ -26,12 +29,13 @@ func MakeTemp() (string, error) {
 }
 
 // ClearTemp removes the directories of MakeTemp whose process is gone, as far
-// as they are this person's, and returns them.
-func ClearTemp() ([]string, error) {
-	found, err := DeadTemp()
+// as they are this person's, and returns them: in the system's directory and
+// these others.
+func ClearTemp(others ...string) ([]string, error) {
+	found, err := DeadTemp(others...)
 	var errs []error
 	for _, dir := range found {
-		if err := os.RemoveAll(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+		if err := RemoveTree(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
 			errs = append(errs, err)
 		}
 	}
@@ -40,11 +44,15 @@ func ClearTemp() ([]string, error) {
 
 // DeadTemp lists the directories of MakeTemp whose process is gone. Those of
 // processes that can not be seen from here, in another container, are left out.
-func DeadTemp() ([]string, error) {
+func DeadTemp(others ...string) ([]string, error) {
 	own := tempPrefix + pidSpace() + "-"
-	all, err := filepath.Glob(filepath.Join(os.TempDir(), own+"*"))
-	if err != nil {
-		return nil, fmt.Errorf("list temporary directories: %w", err)
+	var all []string
+	for _, in := range append([]string{os.TempDir()}, others...) {
+		found, err := filepath.Glob(filepath.Join(in, own+"*"))
+		if err != nil {
+			return nil, fmt.Errorf("list temporary directories: %w", err)
+		}
+		all = append(all, found...)
 	}
 	var dead []string
 	for _, dir := range all {
@@ -59,6 +67,25 @@ func DeadTemp() ([]string, error) {
 		}
 	}
 	return dead, nil
+}
+
+// RemoveTree removes a directory and all below it, whatever permissions were left
+// on its directories.
+func RemoveTree(path string) error {
+	err := os.RemoveAll(path)
+	if err == nil {
+		return nil
+	}
+	walk := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700) // what still can't be removed is reported below
+		}
+		return nil
+	})
+	if walk != nil {
+		return err
+	}
+	return os.RemoveAll(path)
 }
 
 func inName(n uint64) string { return strconv.FormatUint(n, 36) }

@@ -19,7 +19,7 @@ func (r Repo) Contents(ctx context.Context, from, to, branch Commit) (contents.C
 		c.Passing, err = r.passing(ctx, from, to, branch)
 	}
 	if err == nil {
-		c.Names, err = r.names(ctx, to)
+		c.Names, err = r.Files(ctx, to)
 	}
 	if err == nil {
 		c.Commits, err = r.commits(ctx, from, to, branch)
@@ -113,7 +113,8 @@ func rangeOf(from, to, branch Commit) string {
 	return s
 }
 
-func (r Repo) names(ctx context.Context, of Commit) ([]string, error) {
+// Files lists the paths of all files of a commit.
+func (r Repo) Files(ctx context.Context, of Commit) ([]string, error) {
 	out, err := call{dir: r.Dir, args: []string{"ls-tree", "-r", "-z", "--full-tree", "--name-only", string(of)}}.run(ctx)
 	return paths(out), err
 }

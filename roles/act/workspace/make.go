@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"orch/roles/act/process"
 )
 
 // Spec says what a workspace is made of.
@@ -27,6 +30,15 @@ const ready = ".ready"
 func Made(path string) bool {
 	_, err := os.Lstat(path + ready)
 	return err == nil
+}
+
+// MadeAt is when a workspace was made to its end, if it was.
+func MadeAt(path string) (at time.Time, made bool) {
+	info, err := os.Lstat(path + ready)
+	if err != nil {
+		return at, false
+	}
+	return info.ModTime(), true
 }
 
 // SetupError says that a workspace could be made, but not what the project does
@@ -75,7 +87,12 @@ func (r Repo) Make(ctx context.Context, path string, s Spec, setup func(ctx cont
 			return fmt.Errorf("make workspace: %w", err)
 		}
 	}
-	return os.WriteFile(path+ready, []byte(s.Commit+"\n"), 0o644)
+	return MarkMade(path, s.Commit)
+}
+
+// MarkMade says that what was made at a path, from a commit, is whole.
+func MarkMade(path string, from Commit) error {
+	return os.WriteFile(path+ready, []byte(from+"\n"), 0o644)
 }
 
 // populate builds the repository by hand instead of cloning: a clone would
@@ -273,20 +290,7 @@ func removeAll(path string) error {
 	if err := os.Remove(path + ready); err != nil && !missing(err) {
 		return err
 	}
-	err := os.RemoveAll(path)
-	if err == nil {
-		return nil
-	}
-	walk := filepath.WalkDir(path, func(p string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700) // what still can't be removed is reported below
-		}
-		return nil
-	})
-	if walk != nil {
-		return err
-	}
-	return os.RemoveAll(path)
+	return process.RemoveTree(path)
 }
 
 // Remove removes a workspace. What it holds must have been harvested.

@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"orch/blackboard/message"
+	"orch/roles/act/process"
 )
 
 // Place is where the workspaces of one board are: outside the repository, so
@@ -25,6 +26,9 @@ import (
 //	<root>/<goal>/review-<task>-<fence>    what a reviewer reads
 //	<root>/<goal>/review-<task>-<fence>-checks    where its checks run
 //	<root>/<goal>/merge                    where a merge is tried
+//	<root>/<goal>/base                     what the goal began at, while orch fills caches with it
+//	<root>/<goal>/lower                    these caches, which lie below all others
+//	<worktree>.caches                      what is cached for it, and gone with it
 type Place struct{ Root string }
 
 // PlaceOf is the place of a board below a person's state directory.
@@ -45,6 +49,9 @@ func StateHome(env func(string) string) (string, error) {
 const (
 	reviewPrefix = "review-"
 	mergeName    = "merge"
+	baseName     = "base"
+	lowerName    = "lower"
+	cachesSuffix = ".caches"
 	leftName     = "left"
 	nameBytes    = 6 // of a hash: no two tasks of a board get one name
 )
@@ -67,6 +74,17 @@ func (p Place) Checks(goal message.GoalID, task message.TaskID, fence message.Fe
 // Merge is where a merge is tried.
 func (p Place) Merge(goal message.GoalID) string {
 	return filepath.Join(p.Root, string(goal), mergeName)
+}
+
+// Base is where the commit that a goal began at is checked out, to be tested
+// before anybody works on it, and where what is cached meanwhile is kept.
+func (p Place) Base(goal message.GoalID) (dir, lower string) {
+	return filepath.Join(p.Root, string(goal), baseName), filepath.Join(p.Root, string(goal), lowerName)
+}
+
+// MakeCaches makes the directory that the caches of a worktree are kept in.
+func MakeCaches(worktree string) (dir string, err error) {
+	return worktree + cachesSuffix, mkdirAll(worktree + cachesSuffix)
 }
 
 // brief stands for a task in a short name. Tasks of one plan are made in one
@@ -126,7 +144,7 @@ func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Nee
 	}
 	var errs []error
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
+		path := strings.TrimSuffix(filepath.Join(dir, e.Name()), cachesSuffix)
 		if !e.IsDir() || keep(path) {
 			continue
 		}
@@ -134,11 +152,13 @@ func (p Place) Tidy(ctx context.Context, r Repo, goal message.GoalID, needed Nee
 			errs = append(errs, err)
 			continue
 		}
-		if err := Remove(path); err != nil {
+		if err := errors.Join(Remove(path), process.RemoveTree(path+cachesSuffix)); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		removed = append(removed, path)
+		if e.Name() == filepath.Base(path) {
+			removed = append(removed, path)
+		}
 	}
 	// The directories go when they are empty, and only then.
 	_ = os.Remove(dir)
@@ -184,7 +204,7 @@ func (r Repo) holdsAll(ctx context.Context, path string) (bool, error) {
 // rescue brings what a worktree holds into the repository, unless it is there.
 func (r Repo) rescue(ctx context.Context, goal message.GoalID, path string, left Leftover) error {
 	name := filepath.Base(path)
-	if !Made(path) || strings.HasPrefix(name, reviewPrefix) || name == mergeName {
+	if !Made(path) || strings.HasPrefix(name, reviewPrefix) || slices.Contains([]string{mergeName, baseName, lowerName}, name) {
 		return nil
 	}
 	base, err := os.ReadFile(path + ready)

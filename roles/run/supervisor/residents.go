@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orch/blackboard/crash"
+	"orch/roles/act/caches"
 	"orch/roles/act/process"
 )
 
@@ -57,7 +58,7 @@ func (r *ResidentProcess) Keep(ctx context.Context) error {
 	defer hold.Close()
 	wait := restartAfter
 	for {
-		_, _ = process.ClearTemp() // of a resident or supervisor that was killed; orch board gc looks again
+		_, _ = process.ClearTemp(caches.Places()...) // of a resident or supervisor that was killed; orch board gc looks again
 		began := time.Now()
 		process.Run(ctx, process.Spec{Argv: r.Argv, Dir: r.Root, Env: append(process.ScrubEnv(r.Env, r.Secrets...), r.Tells...), Stdin: lifeline,
 			GraceMS: r.GraceMS, Session: true, Stderr: log, Marker: process.Marker(fmt.Sprintf("resident-%d", os.Getpid()))})

@@ -16,6 +16,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/caches"
 	"orch/roles/act/process"
 	"orch/roles/run/config"
 	"orch/roles/run/socket"
@@ -193,7 +194,7 @@ func ScratchDir(marker string) string {
 func (p *Processes) clear(marker string) {
 	os.RemoveAll(socket.Dir(marker))
 	os.RemoveAll(ScratchDir(marker))
-	_, _ = process.ClearTemp() // what stays is the next one's, or orch board gc's
+	_, _ = process.ClearTemp(caches.Places()...) // what stays is the next one's, or orch board gc's
 }
 
 // Sweep ends every process that carries the marker and says how many there were.
