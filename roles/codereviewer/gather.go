@@ -143,7 +143,7 @@ func (r *review) check(ctx context.Context, dir string, c message.Criterion, see
 			v, *seen = run(ctx, nil)
 			return v
 		}
-		v, *seen, failed = runner.Heeder{Store: r.w.Ledgers, Confirm: r.e.Config.Checks.Confirm}.Heed(ctx, ch.Run.Command, run, "red", string(r.task.ID), c.ID)
+		v, *seen, failed = runner.Heeder{Store: r.w.Ledgers, Confirm: r.e.Config.Checks.Confirm, Excused: r.flakyAtBase(ch)}.Heed(ctx, ch.Run.Command, run, "red", string(r.task.ID), c.ID)
 		return v
 	}
 	v := in.Check(ctx, c)
@@ -209,5 +209,5 @@ func (r *review) checkDir() string {
 
 // clear removes what the review checked out.
 func (r *review) clear() error {
-	return errors.Join(workspace.Remove(r.readDir()), workspace.Remove(r.checkDir()))
+	return errors.Join(workspace.Remove(r.readDir()), workspace.Remove(r.checkDir()), workspace.Remove(r.w.Place.ChecksOfBase(r.goal.ID, r.task.ID, r.task.Review.Fence)))
 }

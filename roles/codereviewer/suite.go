@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"orch/blackboard/message"
 	"orch/roles/act/check"
@@ -106,7 +107,10 @@ func (s *suite) lost(ctx context.Context, runs ledger.Runs) (found []weaken.Find
 // after the other, and removes it. A setup that fails there is no error: nothing
 // is known of that commit then.
 func (r *review) checkedOut(ctx context.Context, c workspace.Commit, do func(dir string) error) error {
-	dir := r.checkDir()
+	return r.checkedOutAt(ctx, r.checkDir(), c, do)
+}
+
+func (r *review) checkedOutAt(ctx context.Context, dir string, c workspace.Commit, do func(dir string) error) error {
 	if err := workspace.Remove(dir); err != nil {
 		return err
 	}
@@ -121,6 +125,41 @@ func (r *review) checkedOut(ctx context.Context, c workspace.Commit, do func(dir
 	}
 	r.e.Heart.Beat("a checkout of " + string(c))
 	return errors.Join(do(dir), workspace.Remove(dir))
+}
+
+// flakyAtBase tells which tests of a check give different results on the base,
+// where they run alone. A command as a whole is never excused so: nothing would
+// be left that binds.
+func (r *review) flakyAtBase(ch check.Check) func(context.Context, []ledger.Name) ([]ledger.Name, error) {
+	return func(ctx context.Context, of []ledger.Name) (flaky []ledger.Name, err error) {
+		if slices.ContainsFunc(of, func(n ledger.Name) bool { return n.Suite == "" }) {
+			return nil, nil
+		}
+		dir := r.w.Place.ChecksOfBase(r.goal.ID, r.task.ID, r.task.Review.Fence)
+		err = r.checkedOutAt(ctx, dir, workspace.Commit(r.task.Base), func(dir string) error {
+			seen := map[ledger.Name]map[bool]bool{}
+			for range r.e.Config.Checks.Confirm {
+				v, l := r.w.Judged(ctx, dir, ch, of)
+				r.e.Heart.Beat("tests of the base")
+				for _, n := range of {
+					if l.Of(n) == "" || v.Class == check.Environmental {
+						continue // it is not there, or something else was in the way
+					}
+					if seen[n] == nil {
+						seen[n] = map[bool]bool{}
+					}
+					seen[n][runner.Passes(n, v, l)] = true
+				}
+			}
+			for _, n := range of {
+				if len(seen[n]) == 2 {
+					flaky = append(flaky, n)
+				}
+			}
+			return ctx.Err()
+		})
+		return flaky, err
+	}
 }
 
 // judged runs the project's tests, of which only some count if any are named.

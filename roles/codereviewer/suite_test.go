@@ -227,14 +227,16 @@ func TestRedThenGreenIsFlakyUnlessItHoldsAlone(t *testing.T) {
 		name, test, command string
 		then                map[string]string
 		want                string
+		base                map[string]string
 	}{
-		{"by chance", chanceTest, "go test ./...", map[string]string{"add.go": addCode + "\n// More.\n"}, "flaky, not fixed: example.org/m: TestChance"},
-		{"fixed", chanceTest, "go test ./...", map[string]string{"sub_test.go": replaced(chanceTest, "len(text)%2 == 0", "false")}, ""},
-		{"an unknown runner", "package m\n", `touch "$CHANCE"; n=$(wc -c < "$CHANCE"); printf . >> "$CHANCE"; test $((n % 2)) = 1`, map[string]string{"add.go": addCode + "\n// More.\n"}, "flaky, not fixed: "},
+		{"by chance", chanceTest, "go test ./...", map[string]string{"add.go": addCode + "\n// More.\n"}, "flaky, not fixed: example.org/m: TestChance", nil},
+		{"by chance at the base, too", "package m\n", "go test ./...", map[string]string{"add.go": addCode + "\n// More.\n"}, "", map[string]string{"chance_test.go": chanceTest}},
+		{"fixed", chanceTest, "go test ./...", map[string]string{"sub_test.go": replaced(chanceTest, "len(text)%2 == 0", "false")}, "", nil},
+		{"an unknown runner", "package m\n", `touch "$CHANCE"; n=$(wc -c < "$CHANCE"); printf . >> "$CHANCE"; test $((n % 2)) = 1`, map[string]string{"add.go": addCode + "\n// More.\n"}, "flaky, not fixed: ", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("CHANCE", filepath.Join(t.TempDir(), "chance"))
-			d := goDesk(t, nil)
+			d := goDesk(t, c.base)
 			submit(t, d, map[string]string{"add.go": replaced(addCode, "a - b", "-b + a"), "sub_test.go": c.test})
 			judge(t, d, "code-reviewer-1", c.command, nil)
 			first := d.Now()

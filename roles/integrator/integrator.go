@@ -236,7 +236,7 @@ func needed(ctx context.Context, b *blackboard.Board, p workspace.Place, id mess
 		g, ok := s.Goal(id)
 		known = ok
 		use := func(t blackboard.Task) {
-			keep = append(keep, t.Work, p.Review(id, t.ID, t.Review.Fence), p.Checks(id, t.ID, t.Review.Fence))
+			keep = append(keep, t.Work, p.Review(id, t.ID, t.Review.Fence), p.Checks(id, t.ID, t.Review.Fence), p.ChecksOfBase(id, t.ID, t.Review.Fence))
 			if t.Status == blackboard.Approved {
 				keep = append(keep, p.Merge(id))
 			}

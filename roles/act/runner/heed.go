@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,12 +18,16 @@ type Heeder struct {
 	Store   Store
 	Confirm int  // runs of tests that were red before and are green now
 	Named   bool // only tests with names run again, and no command as a whole
+	// Excused tells which of some tests are flaky at the base: they bind nobody.
+	// Nil: none is known to be.
+	Excused func(ctx context.Context, of []ledger.Name) ([]ledger.Name, error)
 }
 
 // Heed runs a command, and takes a green run for green only if nothing in it is
 // so by chance: tests that an earlier run in the same matter saw red and that are
-// green now run alone, and must pass each time. What is red is kept in the store, by words
-// that name the matter.
+// green now run alone, and must pass each time. What is red is kept in the store,
+// by words that name the matter. What is red a second time only by tests that are
+// flaky at the base runs again as a whole.
 func (h Heeder) Heed(ctx context.Context, command string, run Run, matter ...string) (check.Verdict, ledger.Ledger, error) {
 	v, l := run(ctx, nil)
 	if ctx.Err() != nil || h.Named && !l.Known() {
@@ -32,21 +37,26 @@ func (h Heeder) Heed(ctx context.Context, command string, run Run, matter ...str
 	if _, err := h.Store.Load(&known, matter...); err != nil {
 		return v, l, err
 	}
-	var suspects []ledger.Name
-	for _, n := range known {
-		if v.Pass && passes(n, v, l) {
-			suspects = append(suspects, n)
+	red := failing(command, v, l)
+	if len(red) > 0 && len(l.Broken()) == 0 && within(red, known) {
+		excused, err := h.excused(ctx, red)
+		if err != nil {
+			return v, l, err
+		}
+		for i := 0; i < h.Confirm && !v.Pass && within(red, excused) && len(l.Broken()) == 0 && ctx.Err() == nil; i++ {
+			v, l = run(ctx, nil)
+			red = failing(command, v, l)
 		}
 	}
-	red := failing(command, v, l)
-	if len(suspects) > 0 {
-		if chance := alone(ctx, suspects, h.Confirm, run); chance != "" {
+	if v.Pass {
+		chance, err := h.alone(ctx, known, v, l, run)
+		if chance != "" {
 			v = check.Verdict{Class: check.Logical, Kind: check.KindNone, Evidence: chance}
 		}
-		return v, l, ctx.Err()
+		return v, l, errors.Join(err, ctx.Err())
 	}
-	if len(red) == 0 {
-		return v, l, nil
+	if within(red, known) {
+		return v, l, ctx.Err()
 	}
 	for _, n := range red {
 		if !slices.Contains(known, n) {
@@ -56,26 +66,43 @@ func (h Heeder) Heed(ctx context.Context, command string, run Run, matter ...str
 	return v, l, h.Store.Save(known, matter...)
 }
 
-// alone runs tests alone, and says which of them is flaky; empty when all pass
-// each time.
-func alone(ctx context.Context, suspects []ledger.Name, confirm int, run Run) string {
-	for i := range confirm {
-		v, l := run(ctx, suspects)
-		if ctx.Err() != nil {
-			return ""
-		}
-		for _, n := range suspects {
-			if !passes(n, v, l) {
-				return fmt.Sprintf("flaky, not fixed: %s was red in an earlier run, is green now, and was red again in run %d of %d alone, without a change between. %s", n, i+1, confirm, v.Evidence)
-			}
-		}
+func (h Heeder) excused(ctx context.Context, of []ledger.Name) ([]ledger.Name, error) {
+	if h.Excused == nil {
+		return nil, nil
 	}
-	return ""
+	return h.Excused(ctx, of)
 }
 
-// passes tells whether a test passed in a run. A command whose runner is not known
+func within(some, all []ledger.Name) bool {
+	return !slices.ContainsFunc(some, func(n ledger.Name) bool { return !slices.Contains(all, n) })
+}
+
+// alone runs those of the tests that were red before, and are green in this run,
+// alone. It says which of them is flaky; empty when all pass each time.
+func (h Heeder) alone(ctx context.Context, known []ledger.Name, v check.Verdict, l ledger.Ledger, run Run) (string, error) {
+	suspects := slices.DeleteFunc(slices.Clone(known), func(n ledger.Name) bool { return !Passes(n, v, l) })
+	for i := 0; i < h.Confirm && len(suspects) > 0; i++ {
+		v, l := run(ctx, suspects)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		lost := slices.DeleteFunc(slices.Clone(suspects), func(n ledger.Name) bool { return Passes(n, v, l) })
+		if len(lost) == 0 {
+			continue
+		}
+		excused, err := h.excused(ctx, lost)
+		if err != nil || !within(lost, excused) {
+			lost = slices.DeleteFunc(lost, func(n ledger.Name) bool { return slices.Contains(excused, n) })
+			return fmt.Sprintf("flaky, not fixed: %s was red in an earlier run, is green now, and was red again in run %d of %d alone, without a change between. %s", lost[0], i+1, h.Confirm, v.Evidence), err
+		}
+		suspects = slices.DeleteFunc(suspects, func(n ledger.Name) bool { return slices.Contains(excused, n) })
+	}
+	return "", nil
+}
+
+// Passes tells whether a test passed in a run. A command whose runner is not known
 // is one test.
-func passes(n ledger.Name, v check.Verdict, l ledger.Ledger) bool {
+func Passes(n ledger.Name, v check.Verdict, l ledger.Ledger) bool {
 	if n.Suite == "" && !l.Known() {
 		return v.Pass
 	}

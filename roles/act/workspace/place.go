@@ -71,6 +71,12 @@ func (p Place) Checks(goal message.GoalID, task message.TaskID, fence message.Fe
 	return p.Review(goal, task, fence) + "-checks"
 }
 
+// ChecksOfBase is where it runs checks on the commit that the work began at, while
+// those on the work go on.
+func (p Place) ChecksOfBase(goal message.GoalID, task message.TaskID, fence message.Fence) string {
+	return p.Checks(goal, task, fence) + "-base"
+}
+
 // Merge is where a merge is tried.
 func (p Place) Merge(goal message.GoalID) string {
 	return filepath.Join(p.Root, string(goal), mergeName)
