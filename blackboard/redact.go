@@ -41,9 +41,23 @@ const (
 	secretMaxBytes = 1 << 16 // a longer one is no secret but a document
 )
 
+// KeysEnv names the variables that hold keys, as the configuration says and
+// separated by commas. Whatever they are called, they are secrets.
+const KeysEnv = "ORCH_KEYS"
+
+// KeysIn are the names of the keys in an environment.
+func KeysIn(environ []string) (names []string) {
+	for _, variable := range environ {
+		if list, ok := strings.CutPrefix(variable, KeysEnv+"="); ok && list != "" {
+			names = append(names, strings.Split(list, ",")...)
+		}
+	}
+	return names
+}
+
 // NewRedactor returns a function that replaces secrets in text: tokens of known
-// form, and the values of those variables in environ ("NAME=value") whose names
-// say that they hold a secret. The text may not be valid UTF-8. It returns its
+// form, and the values of those variables in environ ("NAME=value") that hold a
+// secret by their names or as KeysEnv says. The text may not be valid UTF-8. It returns its
 // argument if there is nothing to replace.
 func NewRedactor(environ []string) func([]byte) []byte {
 	values := secretValues(environ)
@@ -73,10 +87,12 @@ func NewRedactor(environ []string) func([]byte) []byte {
 // replaced in part.
 func secretValues(environ []string) [][]byte {
 	name := regexp.MustCompile(`(?i)(key|token|secret|passw(or)?d|passphrase|credentials?|auth)$`)
+	keys := KeysIn(environ)
 	var values [][]byte
 	for _, variable := range environ {
 		key, value, _ := strings.Cut(variable, "=")
-		if name.MatchString(key) && looksSecret(value) {
+		named := slices.Contains(keys, key) && len(value) >= secretMinBytes && len(value) <= secretMaxBytes
+		if named || name.MatchString(key) && looksSecret(value) {
 			values = append(values, []byte(value))
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -22,6 +24,7 @@ import (
 	"orch/roles/act/confine"
 	"orch/roles/act/process"
 	"orch/roles/run/config"
+	"orch/roles/think/choose"
 )
 
 // Exit codes of orch, as the README lists them.
@@ -242,7 +245,26 @@ func (a *app) config(root string) (config.Config, error) {
 		return cfg, err
 	}
 	a.maxTasks.Store(int64(cfg.View.MaxTasks))
+	if err := nameKeys(cfg); err != nil {
+		return cfg, err
+	}
 	return cfg.Rooted(root)
+}
+
+// nameKeys notes in the environment of this process which variables hold keys,
+// so that whoever makes the environment of another one leaves them out.
+func nameKeys(cfg config.Config) error {
+	names := blackboard.KeysIn([]string{blackboard.KeysEnv + "=" + os.Getenv(blackboard.KeysEnv)}) // as who started it said
+	for _, m := range cfg.Models {
+		if key := m.Options[choose.OptionKeyEnv]; key != "" && key != "none" {
+			names = append(names, key)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return os.Setenv(blackboard.KeysEnv, strings.Join(slices.Compact(names), ","))
 }
 
 // printJSON writes one value as indented JSON with a final newline.

@@ -119,8 +119,11 @@ func givenUp(g blackboard.Goal, f message.FinalResult) prompt.GivenUp {
 }
 
 // residentKeeps names the secret variables that a resident's models need, over
-// all open goals.
+// all open goals. The auditor and who merges ask none.
 func (a *app) residentKeeps(b *blackboard.Board, cfg config.Config, role message.Role) []string {
+	if role != message.GGS && role != message.Memory {
+		return nil
+	}
 	inputs := []message.UserInput{{}}
 	err := b.View(context.Background(), func(st *blackboard.State) error {
 		for _, g := range st.OpenGoals() {

@@ -88,7 +88,7 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	if err != nil {
 		return nil, err
 	}
-	tells = append(tells, trustedEnv+"="+guard.Seen())
+	tells = append(tells, trustedEnv+"="+guard.Seen(), blackboard.KeysEnv+"="+os.Getenv(blackboard.KeysEnv))
 	policy := loop.PolicyOf(cfg)
 	policy.Thinks = thinksOf(cfg)
 	policy.Terminal = interactive

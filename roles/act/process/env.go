@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"orch/blackboard"
 )
 
 // secretWords are parts of a variable's name that make it a secret.
@@ -22,21 +24,38 @@ var droppedNames = []string{
 }
 
 // ScrubEnv returns base without what a command must not inherit: GIT_* and
-// ORCH_* variables, secrets by their name, and variables that make a shell or
-// the loader run code. A name (or a glob such as "AWS_*") in allow is kept
-// whatever it is called, except ORCH_*, which is never inherited.
+// ORCH_* variables, secrets by their name, keys that the configuration names, and
+// variables that make a shell or the loader run code. A name (or a glob such as
+// "AWS_*") in allow is kept whatever it is called, except ORCH_*, which is never
+// inherited; a key of the configuration is kept only by its whole name.
 func ScrubEnv(base []string, allow ...string) []string {
+	keys := blackboard.KeysIn(base)
 	out := make([]string, 0, len(base))
 	for _, kv := range base {
 		name, _, ok := strings.Cut(kv, "=")
 		if !ok || name == "" || strings.HasPrefix(name, "ORCH_") {
 			continue
 		}
-		if matchesAny(name, allow) || !sensitive(name) {
+		switch {
+		case slices.Contains(keys, name):
+			if slices.Contains(allow, name) {
+				out = append(out, kv)
+			}
+		case matchesAny(name, allow) || !sensitive(name):
 			out = append(out, kv)
 		}
 	}
 	return out
+}
+
+// WithoutKeys returns base without the keys that the configuration names, for
+// programs that are orch's own means and need the rest.
+func WithoutKeys(base []string) []string {
+	keys := blackboard.KeysIn(base)
+	return slices.DeleteFunc(slices.Clone(base), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(keys, name)
+	})
 }
 
 func sensitive(name string) bool {

@@ -23,6 +23,24 @@ func TestScrubEnv(t *testing.T) {
 	}
 }
 
+// A key is what the configuration names as one, whatever it is called, and no
+// glob that means something else takes it along.
+func TestKeysAreInheritedByTheirWholeNameOnly(t *testing.T) {
+	base := []string{"PATH=/bin", "MY_BOX=1", "OPENAI_TEAM=2", "OPENAI_HOST=3", "ORCH_KEYS=MY_BOX,OPENAI_TEAM"}
+	for _, c := range []struct{ allow, want []string }{
+		{nil, []string{"PATH=/bin", "OPENAI_HOST=3"}},
+		{[]string{"OPENAI_*", "*"}, []string{"PATH=/bin", "OPENAI_HOST=3"}},
+		{[]string{"OPENAI_TEAM"}, []string{"PATH=/bin", "OPENAI_TEAM=2", "OPENAI_HOST=3"}},
+	} {
+		if got := ScrubEnv(base, c.allow...); !slices.Equal(got, c.want) {
+			t.Errorf("with %q: %q, want %q", c.allow, got, c.want)
+		}
+	}
+	if got, want := WithoutKeys(base), []string{"PATH=/bin", "OPENAI_HOST=3", "ORCH_KEYS=MY_BOX,OPENAI_TEAM"}; !slices.Equal(got, want) {
+		t.Errorf("without keys: %q, want %q", got, want)
+	}
+}
+
 // Head and tail are always the true ends of what was written, however it came.
 func TestCaptureKeepsTheEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

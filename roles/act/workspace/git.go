@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"orch/roles/act/process"
 )
 
 // harmless are the settings every call of git gets: no program a repository
@@ -46,7 +48,7 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 		args = append(args, "-c", "core.bare=true", "-c", "core.attributesFile=/dev/null")
 	}
 	cmd := exec.CommandContext(ctx, "git", append(args, c.args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
+	cmd.Env = append(slices.DeleteFunc(process.WithoutKeys(os.Environ()), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 	cmd.Env = append(cmd.Env, c.env...)
 	cmd.Stdin, cmd.WaitDelay = c.stdin, 10*time.Second

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orch/roles/act/process"
 )
 
 // gitLimit only stops a git that hangs.
@@ -58,7 +60,7 @@ func trackedOf(ctx context.Context, top string, paths []string, tracked map[stri
 		args = append(args, ":(literal,icase)"+rel)
 	}
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	cmd.Env = slices.DeleteFunc(process.WithoutKeys(os.Environ()), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	raw, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("ask git which files came with the repository: %w", err)
