@@ -72,7 +72,11 @@ func checkCode(ctx context.Context, root string, cfg config.Code, f runFlags) er
 	if err != nil {
 		return err
 	}
-	if _, err := p.repo.Ready(ctx, p.ref); err != nil {
+	ready, err := p.repo.Ready(ctx, p.ref)
+	if err == nil {
+		err = p.repo.Filtered(ctx, ready.Commit)
+	}
+	if err != nil {
 		return asUsage(err)
 	}
 	if f.spec == "" {

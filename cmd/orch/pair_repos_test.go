@@ -134,6 +134,16 @@ func TestCodersWorkInOddRepositories(t *testing.T) {
 			p.script("coder/first.sh", "grep -q \"$(printf 'a\\r')\" lines.txt\nprintf 'c\\r\\n' >> lines.txt\n"+work)
 			return p
 		},
+		"a filter of its own": func(p *pair) *pair {
+			p.git("config", "filter.rot.smudge", "tr a-z n-za-m")
+			p.git("config", "filter.rot.clean", "tr a-z n-za-m")
+			p.git("config", "filter.rot.required", "true")
+			p.file(".gitattributes", "*.rot filter=rot\n")
+			p.file("word.rot", "uryyb\n")
+			p.commit("a word that is kept in another form")
+			p.script("coder/first.sh", "grep -q uryyb word.rot\necho jbeyq >> word.rot\n"+work)
+			return p
+		},
 		"integration ahead": func(p *pair) *pair {
 			p.git("checkout", "-q", "-b", "integration")
 			p.file("theirs.txt", "theirs\n")
@@ -156,6 +166,9 @@ func TestCodersWorkInOddRepositories(t *testing.T) {
 			}
 			if name == "autocrlf" && p.on("lines.txt") != "a\nb\nc\n" {
 				t.Errorf("lines.txt is %q", p.on("lines.txt"))
+			}
+			if name == "a filter of its own" && p.on("word.rot") != "hello\nworld\n" {
+				t.Errorf("word.rot is %q", p.on("word.rot"))
 			}
 			if name == "spaces and Unicode" && p.on("neu 名前.txt") != "ü\n" {
 				t.Error("a file with an odd name did not arrive")
@@ -207,6 +220,29 @@ func TestCodersRefuseWhatTheyCanNotWorkOn(t *testing.T) {
 			[]string{"integration is checked out", "switch another branch"}},
 		"a merge going on": {func(p *pair) *pair { p.file(".git/MERGE_HEAD", p.git("rev-parse", "HEAD")+"\n"); return p },
 			[]string{"a merge is going on", "finish it"}},
+		"LFS without git-lfs": {func(p *pair) *pair { p.filtered("lfs"); return p },
+			[]string{"big.bin", "git-lfs is not set up", "git lfs install"}},
+		"LFS whose program is gone": {func(p *pair) *pair {
+			p.filtered("lfs")
+			p.git("config", "filter.lfs.required", "true")
+			p.git("config", "filter.lfs.process", "no-such-program filter-process")
+			return p
+		}, []string{"big.bin", "no-such-program", "git lfs install"}},
+		"a filter that can not check out": {func(p *pair) *pair {
+			p.filtered("rot")
+			p.git("config", "filter.rot.smudge", "no-such-program")
+			return p
+		}, []string{"big.bin", "no-such-program", "filter\\.rot\\."}},
+		"a filter that can not commit": {func(p *pair) *pair {
+			p.filtered("rot")
+			p.git("config", "filter.rot.clean", "no-such-program")
+			return p
+		}, []string{"big.bin", "no-such-program", "filter\\.rot\\."}},
+		"a filter that does not come back": {func(p *pair) *pair {
+			p.filtered("rot")
+			p.git("config", "filter.rot.smudge", "tr a-y b-z")
+			return p
+		}, []string{"big.bin", "a fresh checkout differs", "filter\\.rot\\."}},
 		"a spec in no commit": {func(p *pair) *pair { p.git("rm", "-q", "spec.md"); p.git("commit", "-qm", "no spec"); return p },
 			[]string{"spec.md is in no commit", "commit it"}},
 	} {
@@ -232,6 +268,14 @@ func TestCodersRefuseWhatTheyCanNotWorkOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// filtered commits a file that goes through a filter nobody has configured.
+func (p *pair) filtered(name string) {
+	p.t.Helper()
+	p.file(".gitattributes", "*.bin filter="+name+" -text\n")
+	p.file("big.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n")
+	p.commit("a filtered file")
 }
 
 func (p *pair) remove(name string) {

@@ -33,6 +33,7 @@ type call struct {
 	env   []string // added to the scrubbed environment
 	stdin io.Reader
 	out   io.Writer // where its output goes, when it may be large; nil: it is returned
+	errs  io.Writer // gets what git says beside its output; may be nil
 	bare  bool      // look at commits alone: what a .gitattributes in a checkout says of files does not count
 	args  []string
 }
@@ -57,6 +58,9 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if c.out != nil {
 		cmd.Stdout = c.out
+	}
+	if c.errs != nil {
+		cmd.Stderr = io.MultiWriter(&errs, c.errs)
 	}
 	err := cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != 1 {

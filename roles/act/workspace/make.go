@@ -178,6 +178,15 @@ func (r Repo) settings(ctx context.Context, path string, s Spec) error {
 			set[key] = v
 		}
 	}
+	// A filter that only this repository knows decides what its files are as well.
+	filters, err := call{dir: r.Dir, args: []string{"config", "--local", "-z", "--get-regexp", `^filter\.`}}.run(ctx)
+	if err != nil && !no(err) {
+		return err
+	}
+	for _, entry := range paths(filters) {
+		key, v, _ := strings.Cut(entry, "\n")
+		set[key] = v
+	}
 	for key, v := range set {
 		if v == "" {
 			continue

@@ -99,6 +99,9 @@ func (r Repo) Ready(ctx context.Context, ref string) (Head, error) {
 	}
 	out, err := call{dir: r.Dir, args: []string{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".", ":(exclude,top).orch"}}.run(ctx)
 	if err != nil {
+		if not, ok := errors.AsType[*NotReadyError](r.Filtered(ctx, head.Commit)); ok {
+			return head, not // git sends files through it to compare them
+		}
 		return head, fmt.Errorf("look for changes: %w", err)
 	}
 	if dirty := paths(out); len(dirty) > 0 {
