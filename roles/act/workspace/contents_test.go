@@ -41,6 +41,12 @@ func TestContentsOfAChange(t *testing.T) {
 		{Path: "run.sh", Old: "100644", New: "100755", Bytes: 5},
 		{Path: "sub", Old: "000000", New: "160000"},
 	}
+	for i, e := range c.Entries {
+		if (e.Old == "000000") != (strings.Trim(e.Was, "0") == "") || (e.New == "000000") != (strings.Trim(e.Is, "0") == "") {
+			t.Errorf("%s: what it was, %s, and is, %s", e.Path, e.Was, e.Is)
+		}
+		c.Entries[i].Was, c.Entries[i].Is = "", ""
+	}
 	if !slices.Equal(c.Entries, want) {
 		t.Errorf("entries\n%+v, want\n%+v", c.Entries, want)
 	}
