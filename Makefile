@@ -48,7 +48,7 @@ bench: build
 bench-memory:
 	$(GO) test -run xxx -bench Memory -benchtime 1x -timeout 30m ./roles/memory
 
-# A scripted coder that hides wrong code from its tests in some seventy ways, before a
+# A scripted coder that hides wrong code from its tests in some hundred ways, before a
 # reviewer who approves whatever code does not reject; minutes. One kind:
 # make bench-trust TRUST="the code asks"
 TRUST ?= all

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orch/blackboard/lazyregexp"
 	"orch/roles/act/weaken"
 )
 
@@ -26,20 +27,58 @@ var enders = []string{"os.Exit", "syscall.Exit", "syscall.Exec", "syscall.Kill",
 // before any test has run, or by finding out that it is tested. What function main
 // itself asks of its arguments is left out.
 func Asks(file string, before, now []byte) []weaken.Finding {
-	if path.Ext(file) != ".go" {
-		return nil
+	look := func(text []byte) []weaken.Finding { return askedIn(file, text) }
+	if path.Ext(file) == ".go" {
+		look = func(text []byte) []weaken.Finding {
+			f, ok := parseGo(file, text)
+			if !ok {
+				return nil
+			}
+			return f.asks(file)
+		}
 	}
-	f, ok := parseGo(file, now)
-	if !ok {
-		return nil
-	}
-	var had []weaken.Finding
-	if b, ok := parseGo(file, before); ok {
-		had = b.asks(file)
-	}
-	return slices.DeleteFunc(f.asks(file), func(n weaken.Finding) bool {
-		return slices.ContainsFunc(had, func(h weaken.Finding) bool { return h.ID() == n.ID() && h.Sure == n.Sure })
+	had := look(before)
+	return slices.DeleteFunc(look(now), func(n weaken.Finding) bool {
+		return slices.ContainsFunc(had, func(h weaken.Finding) bool { return h.ID() == n.ID() })
 	})
+}
+
+// What a program asks and how it ends, in languages that are read line by line.
+// An end counts where it stands at the top of a file.
+var (
+	asked = map[string]*lazyregexp.Regexp{
+		"python": lazyregexp.New(`\bsys\.modules\b|\bsys\.argv\[0\]|\bsys\.orig_argv\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\b|\btraceback\.(?:extract_stack|format_stack)\b|PYTEST_\w+|\b(?:import|from)\s+(?:unittest|pytest)\b|/proc/self|\b_?test_\w*\.py\b`),
+		"script": lazyregexp.New(`\bNODE_TEST_CONTEXT\b|\bnpm_lifecycle_\w+|\bprocess\.execArgv\b|\bprocess\.argv\[1\]|\bmodule\.parent\b|\bnew Error\([^)]*\)\.stack\b|\bcaptureStackTrace\b|\bJEST_WORKER_ID\b|\bVITEST\w*\b|['"]node:test['"]|\.(?:test|spec)\.[mc]?[jt]s\b|/proc/self`),
+	}
+	ended = map[string]*lazyregexp.Regexp{
+		"python": lazyregexp.New(`^(?:os\._exit|sys\.exit|exit|quit|raise SystemExit|atexit\.register)\b`),
+		"script": lazyregexp.New(`^(?:process\.(?:exit|kill|reallyExit|on\(['"]exit)|setImmediate\(.*exit)\b`),
+	}
+	kinds = map[string]string{".py": "python", ".js": "script", ".mjs": "script", ".cjs": "script", ".ts": "script", ".mts": "script", ".cts": "script", ".jsx": "script", ".tsx": "script"}
+)
+
+// askedIn is what a file of another language than go asks.
+func askedIn(file string, text []byte) (all []weaken.Finding) {
+	kind := kinds[strings.ToLower(path.Ext(file))]
+	if kind == "" || text == nil || strings.Contains(path.Base(file), ".config.") {
+		return nil
+	}
+	for i, line := range split(text) {
+		say := func(subject, what, fix string) {
+			all = append(all, weaken.Finding{Kind: weaken.SpecialCase, File: file, Subject: subject, Line: i + 1, What: what, Sure: true, Fix: fix})
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if bare := strings.TrimSpace(line); strings.HasPrefix(bare, "//") || strings.HasPrefix(bare, "# ") {
+			continue
+		}
+		if word := asked[kind].FindString(line); word != "" {
+			say(word, "the program asks "+word+", by which it can tell that it is tested", "let the program behave the same whether it is tested or not")
+		}
+		if word := ended[kind].FindString(line); word != "" {
+			say(word, "the program calls "+word+" when it is loaded, before any test runs", "end the process from where it is started, if at all")
+		}
+	}
+	return all
 }
 
 func (f goFile) asks(file string) (all []weaken.Finding) {

@@ -158,3 +158,29 @@ func TestCodeThatWatchesForItsTestsIsFound(t *testing.T) {
 		}
 	}
 }
+
+func TestOtherLanguagesAreReadForIt(t *testing.T) {
+	for code, want := range map[string]string{
+		"a.py if 'unittest' in sys.modules:":           "sys.modules",
+		"a.py import unittest":                         "import unittest",
+		"a.py import sys":                              "",
+		"a.py sys.exit(0)":                             "sys.exit",
+		"a.py     sys.exit(main())":                    "",
+		"a.py # sys.modules":                           "",
+		"a.js if (process.env.NODE_TEST_CONTEXT) {":    "NODE_TEST_CONTEXT",
+		"a.js process.exit(0);":                        "process.exit",
+		"a.js   process.exit(1);":                      "",
+		"a.ts if (new Error('x').stack.includes(a)) {": "new Error('x').stack",
+		"vitest.config.ts x(process.env.VITEST)":       "",
+		"a.rb exit":                                    "",
+	} {
+		file, line, _ := strings.Cut(code, " ")
+		got := ""
+		for _, f := range Asks(file, nil, []byte("x = 1\n"+line+"\n")) {
+			got += f.Subject
+		}
+		if got != want {
+			t.Errorf("%s: found %q, want %q", code, got, want)
+		}
+	}
+}
