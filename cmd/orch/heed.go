@@ -17,28 +17,39 @@ func ledgersOf(b *blackboard.Board, goal message.GoalID) string {
 	return filepath.Join(b.GoalDir(goal), "ledgers")
 }
 
-// heeded runs the checks of a goal's steps: a command whose runner ran no test
-// does not pass, and tests that any step of the goal saw red must hold alone.
-func (m *stepMaker) heeded() (func(context.Context, check.Check, check.Env) check.Verdict, error) {
+// checking runs a check.
+type checking func(context.Context, check.Check, check.Env) check.Verdict
+
+// heeded are the ways in which the checks of a goal's steps run. To listen: a
+// command whose runner ran no test does not pass. To heed: tests that any step of
+// the goal saw red must also hold alone.
+func (m *stepMaker) heeded() (listen, heed checking, err error) {
 	exe, err := executable()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	hear := func(ctx context.Context, ch check.Check, env check.Env, only []tests.Name) (check.Verdict, tests.Ledger) {
+		return runner.Check(ctx, exe, m.world.scratch, ch, env, only)
+	}
+	listen = func(ctx context.Context, ch check.Check, env check.Env) check.Verdict {
+		v, _ := hear(ctx, ch, env, nil)
+		return v
 	}
 	h := runner.Heeder{Store: runner.Store{Dir: ledgersOf(m.board, m.claim.Activation.Goal)}, Confirm: m.cfg.Checks.Confirm, Named: true}
-	return func(ctx context.Context, ch check.Check, env check.Env) check.Verdict {
-		run := func(ctx context.Context, only []tests.Name) (check.Verdict, tests.Ledger) {
-			return runner.Check(ctx, exe, m.world.scratch, ch, env, only)
-		}
+	heed = func(ctx context.Context, ch check.Check, env check.Env) check.Verdict {
 		if ch.Run == nil {
-			v, _ := run(ctx, nil)
-			return v
+			return listen(ctx, ch, env)
+		}
+		run := func(ctx context.Context, only []tests.Name) (check.Verdict, tests.Ledger) {
+			return hear(ctx, ch, env, only)
 		}
 		v, _, err := h.Heed(ctx, ch.Run.Command, run, "red", ch.Run.Command)
 		if err != nil && ctx.Err() == nil {
 			return check.Verdict{Class: check.Environmental, Kind: check.KindTool, Evidence: err.Error()}
 		}
 		return v
-	}, nil
+	}
+	return listen, heed, nil
 }
 
 // heedMerge runs the integration command on a merged tree in dir. It passes only

@@ -84,7 +84,7 @@ func (i *integrated) intact(ctx context.Context) error {
 }
 
 // checks runs a check of the goal on the checkout.
-func (i *integrated) checks(env check.Env, heed func(context.Context, check.Check, check.Env) check.Verdict) step.Checks {
+func (i *integrated) checks(env check.Env, heed checking) step.Checks {
 	env.Workspace = i.dir
 	return func(ctx context.Context, ch check.Check) check.Verdict {
 		if err := i.checkout(ctx); err != nil {

@@ -197,7 +197,7 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 	clock := supervisor.SystemClock{}
 	root := m.board.Root()
 	checks := check.Env{Workspace: root, WallMS: m.cfg.Limits.CheckWallMS, Process: m.spec, Redact: blackboard.NewRedactor(os.Environ())}
-	heed, err := m.heeded()
+	listen, heed, err := m.heeded()
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
 		PlannedBy: think.planned, Box: box, Heart: m.heart,
 		Checks:      func(ctx context.Context, ch check.Check) check.Verdict { return heed(ctx, ch, checks) },
-		ChecksApart: checksApart(checks, m.apart, filepath.Join(m.world.scratch, "before")),
+		ChecksApart: checksApart(checks, m.apart, filepath.Join(m.world.scratch, "before"), listen),
 		Lease:       func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
 		Settings:    step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
 		Clock:       clock, IDs: journal.UUIDs{}, Random: rand.Reader, Redact: checks.Redact, Config: m.cfg,
@@ -222,7 +222,7 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 
 // checksApart runs checks on a copy of the workspace, which is made for the
 // first one. What can not be copied can not be judged there.
-func checksApart(env check.Env, apart process.Spec, dir string) step.Checks {
+func checksApart(env check.Env, apart process.Spec, dir string, run checking) step.Checks {
 	from := env.Workspace
 	env.Workspace, env.Process = dir, apart
 	copied := sync.OnceValue(func() error { return workspace.Copy(from, dir) })
@@ -230,7 +230,7 @@ func checksApart(env check.Env, apart process.Spec, dir string) step.Checks {
 		if err := copied(); err != nil {
 			return check.Verdict{Class: check.Environmental, Evidence: err.Error()}
 		}
-		return check.Run(ctx, ch, env)
+		return run(ctx, ch, env)
 	}
 }
 
