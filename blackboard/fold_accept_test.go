@@ -49,6 +49,9 @@ func TestFindingsAreAcceptedWhereverTheirTaskStands(t *testing.T) {
 			if got.Status != c.then || len(got.Review.OpenFindings()) != 0 || len(got.Review.Accepted) != 2 || got.Review.Commit != "one" {
 				t.Errorf("after both it is %s: %+v", got.Status, got.Review)
 			}
+			if (got.Review.Recalled == got.Fence) != (c.now == Claimed) {
+				t.Errorf("the claim that is recalled is %d, of %d", got.Review.Recalled, got.Fence)
+			}
 			if got.Review.Accepted[0].By != message.Human {
 				t.Errorf("accepted by %q", got.Review.Accepted[0].By)
 			}

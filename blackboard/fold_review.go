@@ -119,6 +119,9 @@ func (x *tx) findingsAccepted(b message.FindingsAccepted) error {
 	if left || t.Status == ReadyForReview {
 		return nil
 	}
+	if t.Status == Claimed {
+		r.Recalled = t.Fence
+	}
 	t.ResultRef = x.ref
 	t.BlockedReason, t.BlockedKind = "", ""
 	t.Step, t.Lease = message.Process{}, message.Lease{}

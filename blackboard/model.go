@@ -102,6 +102,8 @@ type Review struct {
 	Iterations  int                    `json:"iterations"`          // of the present holder: submissions and handoffs
 	Pending     []message.Blocker      `json:"pending,omitempty"`   // blockers of the present holder's work not yet seen resolved
 	Verdict     *message.ReviewVerdict `json:"verdict,omitempty"`
+	// Recalled is the claim that ended because what was submitted before it is judged again.
+	Recalled message.Fence `json:"recalled,omitempty"`
 	// Accepted are the findings that a person lets stand, each for the content it was seen in.
 	Accepted     []message.AcceptedFinding `json:"accepted,omitempty"`
 	JudgedBy     message.AgentID           `json:"judged_by,omitempty"`   // who gave the verdict

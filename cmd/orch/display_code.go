@@ -17,6 +17,8 @@ func (d *display) coding(m message.Message) []string {
 		return []string{d.item(d.paint.dim("→"), b.Task, fmt.Sprintf("submitted by %s at %.12s", m.Agent, b.ReviewCommit))}
 	case message.ReviewVerdict:
 		return d.reviewed(m, b)
+	case message.FindingsAccepted:
+		return []string{d.item(d.paint.dim("→"), b.Task, fmt.Sprintf("%s accepted by a person", count(len(b.Findings), "finding")))}
 	case message.Merged:
 		return []string{d.item(d.paint.green("✓"), b.Task, fmt.Sprintf("merged as %.12s", b.To))}
 	case message.IntegrationFailed:
@@ -54,6 +56,9 @@ func (d *display) reviewed(m message.Message, b message.ReviewVerdict) []string 
 	out := []string{d.item(d.paint.red("✗"), b.Task, fmt.Sprintf("rejected by %s", m.Agent))}
 	for _, x := range b.Blockers {
 		out = append(out, d.cont(oneLine(x.Name(), 140)))
+		if x.Finding != "" {
+			out = append(out, d.cont(d.paint.dim(fmt.Sprintf("orch show %s; if it may stand: orch accept %s %s", x.Finding, m.Goal, x.Finding))))
+		}
 	}
 	return out
 }

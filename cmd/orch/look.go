@@ -10,6 +10,7 @@ import (
 
 	"orch/blackboard"
 	"orch/blackboard/message"
+	"orch/roles/act/weaken"
 )
 
 func newGoals(a *app) *cobra.Command {
@@ -33,7 +34,7 @@ func newGoals(a *app) *cobra.Command {
 					}
 					return nil
 				}
-				return a.printGoals(goals)
+				return a.printGoals(st, goals)
 			})
 		},
 	}
@@ -53,6 +54,7 @@ type goalRow struct {
 	Loss      *message.Loss          `json:"loss"`
 	Suspended *blackboard.Suspension `json:"suspended"`
 	NextMoves []string               `json:"next_moves,omitempty"` // what a person could do now, of a goal that was given up
+	Findings  []openFinding          `json:"findings,omitempty"`   // that code has against what is submitted, and nobody accepted
 	ActiveMS  int64                  `json:"active_ms"`
 	Cost      float64                `json:"cost"`
 }
@@ -69,10 +71,12 @@ func goalRowOf(g blackboard.Goal) goalRow {
 	return r
 }
 
-func (a *app) printGoals(goals []blackboard.Goal) error {
+func (a *app) printGoals(st *blackboard.State, goals []blackboard.Goal) error {
 	rows := make([]goalRow, 0, len(goals))
 	for _, g := range goals {
-		rows = append(rows, goalRowOf(g))
+		r := goalRowOf(g)
+		r.Findings = openFindings(st, g.ID)
+		rows = append(rows, r)
 	}
 	if a.asJSON {
 		return a.printJSON(map[string]any{"version": 1, "goals": rows})
@@ -90,6 +94,7 @@ func (a *app) printGoalRows(rows []goalRow) error {
 		if r.Suspended != nil {
 			say(a.out, "%-40s waits: %s — %s\n", "", oneLine(r.Suspended.Detail, 80), r.Suspended.Command)
 		}
+		a.sayFindings(r.ID, r.Findings)
 		for _, m := range r.NextMoves {
 			say(a.out, "%-40s try: %s\n", "", oneLine(m, 200))
 		}
@@ -102,9 +107,14 @@ func (a *app) printGoalRows(rows []goalRow) error {
 
 func newShow(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show SEQ|ID", Short: "show one message with its causes and effects", Args: cobra.ExactArgs(1),
-		Example: "  orch show 12",
-		RunE:    func(c *cobra.Command, args []string) error { return a.showMessage(args[0]) },
+		Use: "show SEQ|ID|FINDING", Short: "show one message with its causes and effects, or a finding with its change", Args: cobra.ExactArgs(1),
+		Example: "  orch show 12\n  orch show f-1a2b3c4d5e",
+		RunE: func(c *cobra.Command, args []string) error {
+			if weaken.IsID(args[0]) {
+				return a.showFinding(c.Context(), args[0])
+			}
+			return a.showMessage(args[0])
+		},
 	}
 }
 

@@ -35,7 +35,7 @@ var terminalTable = map[string][]string{
 	"note human": {"--for {goal} {evil}"}, "note anomaly": {"{evil}"}, "note discovery": {"{evil}"}, "note blocked": {"--reason {evil} --question {evil}"},
 	"note handoff": {"--summary {evil} --next {evil}"}, "submit": {""}, "agent ls": {""}, "agent test": {"{evil}"},
 	"claim": {"{task} --as {evil}", "{task} --as executor-9"}, "release": {"{task} --as executor-9 --reason {evil}"},
-	"answer": {"{evil}"}, "allow": {"", "{evil}"}, "deny": {"", "{evil}"}, "unblock": {"{task} --reason {evil}"},
+	"answer": {"{evil}"}, "allow": {"", "{evil}"}, "deny": {"", "{evil}"}, "accept": {"{goal} {evil}"}, "unblock": {"{task} --reason {evil}"},
 	"retry": {"{goal} --reason {evil}"}, "edit": {"{task}"}, "track": {"", "--off"}, "gc": {"--dry-run"}, "repair": {""}, "restore": {""},
 	"controller decide": {""}, "step": {"perceiver"}, "ggs": {"--attached"}, "integrate": {"--once"}, "init": {""},
 	"guard": {""}, "confine": {"-- echo {evil}"}, "run": {"--dry-run {evil}", "--continue {done}", "{evil}"},

@@ -40,6 +40,7 @@ var commands = []command{
 	{"note", "", "tell a role something", newNote},
 	{"answer", "", "answer a goal's questions", newAnswer},
 	{"allow", "", "permit what a call asked for", newAllow},
+	{"accept", "", "let what code found stand", newAccept},
 	{"deny", "", "refuse what a call asked for", newDeny},
 	{"pause", "", "start no new step", newPause},
 	{"resume", "", "lift a pause or a wait", newResume},

@@ -186,6 +186,7 @@ func (s *Supervisor) turn(ctx context.Context) (turned, error) {
 	var due []loop.Activation
 	t := turned{wait: pollEvery}
 	err := s.Board.View(ctx, func(st *blackboard.State) error {
+		s.recall(st)
 		t.ending, t.busy = s.look(st)
 		if t.ending == "" {
 			p := s.Policy
