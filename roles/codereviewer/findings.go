@@ -51,10 +51,14 @@ func (r *review) find(ctx context.Context, diff []byte) error {
 		return err
 	}
 	found = append(found, contents.Inspect(change, step.IsCoder, r.e.Config.Code.LargeFileBytes)...)
+	entries, err := r.protected(ctx, change)
+	if err != nil {
+		return err
+	}
 	if err := r.digests(ctx, change); err != nil {
 		return err
 	}
-	r.add(found)
+	r.add(append(found, entries...))
 	return nil
 }
 
