@@ -83,7 +83,7 @@ func explains(m message.Message, goal message.GoalID, task string) bool {
 	switch m.Body.(type) {
 	case message.UserInput, message.TaskSpec, message.ClarificationQuestion, message.ClarificationAnswer, message.SubTask, message.DispatchManifest,
 		message.PlanRejected, message.SubTaskOutcome, message.ReplanRequest, message.OutcomeSummary, message.PlanDirective, message.FinalResult,
-		message.MemoryAnswer, message.MemoryTimeout, message.NegativeFeedback, message.CheckpointReached, message.BudgetReached, message.Unblocked, message.ApprovalRequest, message.ApprovalGiven, message.Aborted:
+		message.MemoryAnswer, message.MemoryTimeout, message.NegativeFeedback, message.CheckpointReached, message.BudgetReached, message.Unblocked, message.ApprovalRequest, message.ApprovalGiven, message.FindingsAccepted, message.Aborted:
 		return true
 	}
 	return false

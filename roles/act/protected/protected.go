@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"orch/roles/act/weaken"
 )
@@ -76,28 +77,30 @@ func either(a, b func(string) bool) func(string) bool {
 func whole(text []byte, _ reached) (entries, error) { return entries{wholeFile: string(text)}, nil }
 
 // rules is the one table of which files hold such entries, and how they are read.
-var rules = []rule{
-	{match: base("package.json"), read: packageJSON, part: true},
-	{match: base("Makefile", "makefile", "GNUmakefile", "*.mk"), read: makefile, part: true},
-	{match: base("pyproject.toml"), read: tomlOf("tool.pytest", "tool.tox", "tool.coverage", "tool.nox", "tool.hatch.envs", "tool.pdm.scripts", "tool.poe", "tool.taskipy", "tool.unittest"), part: true},
-	{match: base("Cargo.toml"), read: cargo, part: true},
-	{match: either(below(".cargo/"), base("nextest.toml")), read: whole},
-	{match: base("pom.xml"), read: pom, part: true},
-	{match: base("build.gradle", "build.gradle.kts"), read: gradle, part: true},
-	{match: base("pytest.ini", ".pytest.ini"), read: whole},
-	{match: base("tox.ini"), read: iniOf("tox", "testenv", "pytest", "coverage")},
-	{match: base("setup.cfg"), read: iniOf("tool:pytest", "aliases", "coverage", "test", "tox", "testenv")},
-	{match: base("conftest.py"), read: conftest},
-	{match: base("sitecustomize.py", "usercustomize.py", "noxfile.py", ".coveragerc"), read: whole},
-	{match: base("jest.config.*", "vitest.config.*", "vitest.workspace.*", ".mocharc*", "ava.config.*", "karma.conf.*", "playwright.config.*", "cypress.config.*", ".taprc", ".npmrc", ".yarnrc*"), read: whole},
-	{match: base("vite.config.*"), read: vite},
-	{match: either(below(".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".gitlab/"),
-		base(".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".drone.yml", "Jenkinsfile", ".cirrus.yml")), read: whole, fresh: true},
-}
+var rules = sync.OnceValue(func() []rule {
+	return []rule{
+		{match: base("package.json"), read: packageJSON, part: true},
+		{match: base("Makefile", "makefile", "GNUmakefile", "*.mk"), read: makefile, part: true},
+		{match: base("pyproject.toml"), read: tomlOf("tool.pytest", "tool.tox", "tool.coverage", "tool.nox", "tool.hatch.envs", "tool.pdm.scripts", "tool.poe", "tool.taskipy", "tool.unittest"), part: true},
+		{match: base("Cargo.toml"), read: cargo, part: true},
+		{match: either(below(".cargo/"), base("nextest.toml")), read: whole},
+		{match: base("pom.xml"), read: pom, part: true},
+		{match: base("build.gradle", "build.gradle.kts"), read: gradle, part: true},
+		{match: base("pytest.ini", ".pytest.ini"), read: whole},
+		{match: base("tox.ini"), read: iniOf("tox", "testenv", "pytest", "coverage")},
+		{match: base("setup.cfg"), read: iniOf("tool:pytest", "aliases", "coverage", "test", "tox", "testenv")},
+		{match: base("conftest.py"), read: conftest},
+		{match: base("sitecustomize.py", "usercustomize.py", "noxfile.py", ".coveragerc"), read: whole},
+		{match: base("jest.config.*", "vitest.config.*", "vitest.workspace.*", ".mocharc*", "ava.config.*", "karma.conf.*", "playwright.config.*", "cypress.config.*", ".taprc", ".npmrc", ".yarnrc*"), read: whole},
+		{match: base("vite.config.*"), read: vite},
+		{match: either(below(".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".gitlab/"),
+			base(".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".drone.yml", "Jenkinsfile", ".cirrus.yml")), read: whole, fresh: true},
+	}
+})
 
 // Inspect lists the entries that a change of some files changes.
 func Inspect(changed []string, p Project) (found []weaken.Finding) {
-	r := p.reach()
+	r, rules := p.reach(), rules()
 	for _, name := range changed {
 		i := slices.IndexFunc(rules, func(r rule) bool { return r.match(name) })
 		if i < 0 && !r.scripts[name] {
