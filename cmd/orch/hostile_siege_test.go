@@ -16,6 +16,9 @@ import (
 	"orch/roles/think/fakemodel"
 )
 
+// heldKey is a key that the person has in the environment and in a file.
+const heldKey = "key-0123456789-of-the-person"
+
 // siege is a place with runs of several repositories, one of which is left
 // alone, that share a folder of sockets and a home.
 type siege struct {
@@ -35,14 +38,19 @@ func newSiege(t *testing.T, layers string) *siege {
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
 	s := &siege{t: t, base: base, layers: layers, reports: filepath.Join(base, "reports"), waiting: filepath.Join(base, "outside", "waiting"), victimEnded: make(chan ran, 1)}
-	for _, dir := range []string{"tmp", "outside", "reports", "home/.ssh", "home/.aws"} {
+	for _, dir := range []string{"tmp", "outside", "reports", "home/.ssh", "home/.aws", "home/.cargo", "home/.config/containers",
+		"home/.config/tool", "home/.claude", "home/.codex"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{".ssh/id", ".aws/credentials", ".netrc", ".git-credentials"} {
+	for _, name := range []string{".ssh/id", ".aws/credentials", ".netrc", ".git-credentials", ".npmrc", ".pypirc", ".cargo/credentials.toml", ".vault-token",
+		".bash_history", ".config/containers/auth.json", ".claude/.credentials.json", ".codex/auth.json", ".claude.json"} {
 		write(t, filepath.Join(base, "home", name), "SECRETWORD")
 	}
+	write(t, filepath.Join(base, "home", ".config", "tool", "settings.ini"), "SECRETWORD with "+heldKey)
+	write(t, filepath.Join(base, "home", ".claude", "settings.json"), "{}")
+	write(t, filepath.Join(base, "home", ".codex", "config.toml"), "")
 	write(t, filepath.Join(base, "home", ".profile"), "")
 	write(t, filepath.Join(base, "home", ".gitconfig"), "[user]\n\tname = n\n\temail = n@example.org\n")
 	return s
@@ -65,7 +73,7 @@ func (s *siege) attack(root, party string) string {
 func (s *siege) run(root string, args ...string) ran {
 	s.t.Helper()
 	cmd := orchCommand(root, args...)
-	cmd.Env = append(cmd.Env, "HOME="+filepath.Join(s.base, "home"), "TMPDIR="+filepath.Join(s.base, "tmp"), layersEnv+"="+s.layers, "A_TOKEN=SECRETWORD",
+	cmd.Env = append(cmd.Env, "HOME="+filepath.Join(s.base, "home"), "TMPDIR="+filepath.Join(s.base, "tmp"), layersEnv+"="+s.layers, "A_TOKEN=SECRETWORD", "OPENAI_API_KEY="+heldKey,
 		socket.Env+"=/the/socket/of/another/step", socket.TokenEnv+"=its token") // as if a command of another step had started orch
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -157,6 +165,8 @@ func (s *siege) code() {
 	p.plan("sh check.sh", task("first"))
 	p.script("coder/first.sh", attack("coder")+"\n"+work)
 	p.script("code-reviewer/default.sh", attack("reviewer")+"\necho approve\n")
+	writeBelow(s.t, filepath.Join(p.root, ".env"), "SECRETWORD")
+	writeBelow(s.t, filepath.Join(p.root, ".git", "info", "exclude"), "/.env\n")
 	s.ended(s.run(p.root, "run", "--profile", "code", "--spec", "spec.md", "print names"), p.root)
 	if p.on("lib/first.sh") == "" {
 		s.t.Error("the coder's work is not on the branch")
@@ -175,6 +185,8 @@ func (s *siege) repository(root string) {
 	if out, err := exec.Command("git", "init", "-q", root).CombinedOutput(); err != nil {
 		s.t.Fatalf("%s", out)
 	}
+	write(s.t, filepath.Join(root, ".env"), "SECRETWORD")
+	write(s.t, filepath.Join(root, ".git", "info", "exclude"), "/.env\n")
 }
 
 // ended looks at the end of an attacked run: what it was asked to do is done.

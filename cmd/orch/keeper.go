@@ -79,6 +79,7 @@ type keeper struct {
 	write   []string // beside what each command is for
 	keep    []string // stays read-only whatever may be written
 	hide    []string
+	logins  []string // of what is hidden, what the program that keeps it sees
 	alone   []string // all that is seen of the directories they lie in
 }
 
@@ -104,7 +105,8 @@ func (a *app) keeperOf(ctx context.Context, cfg config.Config, root, scratch str
 		if err := makeHooks(root); err != nil {
 			return nil, err
 		}
-		k.keep = protected(root)
+		k.keep = append(k.keep, protected(root)...)
+		k.hide = append(k.hide, ignoredKeys(ctx, root)...)
 	}
 	own := k.paths(root, cfg.ConfineWrite)
 	k.keep = slices.DeleteFunc(k.keep, func(p string) bool { // what a person lets be written is not kept
@@ -116,9 +118,9 @@ func (a *app) keeperOf(ctx context.Context, cfg config.Config, root, scratch str
 	}
 	k.hide = append(k.hide, k.paths(root, cfg.ConfineHide)...)
 	show := k.paths(root, cfg.ConfineShow)
-	k.hide = slices.DeleteFunc(k.hide, func(p string) bool {
+	k.hide = confine.Resolved(slices.DeleteFunc(k.hide, func(p string) bool {
 		return slices.ContainsFunc(show, func(s string) bool { return confine.Within(s, p) })
-	})
+	}))
 	return k, nil
 }
 
@@ -157,7 +159,10 @@ func newKeeper(l confine.Layers, scratch string) (*keeper, error) {
 	if k.sockets, err = filepath.EvalSymlinks(socket.Folder()); err != nil {
 		return nil, err
 	}
-	k.hide = append(k.hide, k.sockets)
+	held := holding(home)
+	k.hide = append(append(k.hide, k.sockets), held...)
+	k.logins = confine.Resolved(append(confine.Logins(home), held...))
+	k.keep = runLater(home)
 	k.set, err = goSettings(home)
 	return k, err
 }
@@ -254,7 +259,9 @@ func (k *keeper) around(spec process.Spec, write ...string) (process.Spec, error
 	if !k.layers.Any() {
 		return spec, nil
 	}
-	policy, err := k.policy(write, nil)
+	seen := *k
+	seen.hide = confine.Seen(k.hide, k.logins, write)
+	policy, err := seen.policy(write, nil)
 	if err != nil {
 		return spec, err
 	}

@@ -207,7 +207,7 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 		Perceiver: think.perceiver, Planner: think.planner, Executor: think.executor, Judge: think.judge, Merger: think.merger,
 		PlannedBy: think.planned, Box: box, Heart: m.heart,
 		Checks:      func(ctx context.Context, ch check.Check) check.Verdict { return heed(ctx, ch, checks) },
-		ChecksApart: checksApart(checks, m.apart, filepath.Join(m.world.scratch, "before"), listen),
+		ChecksApart: checksApart(checks, m.apart, filepath.Join(m.world.scratch, "before"), m.keep.hidden(), listen),
 		Lease:       func() message.Lease { return supervisor.NewLease(clock, m.cfg.Limits.LeaseMS) },
 		Settings:    step.SettingsOf(m.board.Dir(), gitDirsOf(root)...),
 		Clock:       clock, IDs: journal.UUIDs{}, Random: rand.Reader, Redact: checks.Redact, Config: m.cfg,
@@ -221,11 +221,20 @@ func (m *stepMaker) fill(ctx context.Context, think thoughts) error {
 }
 
 // checksApart runs checks on a copy of the workspace, which is made for the
-// first one. What can not be copied can not be judged there.
-func checksApart(env check.Env, apart process.Spec, dir string, run checking) step.Checks {
+// first one, without what is hidden there. What can not be copied can not be
+// judged there.
+func checksApart(env check.Env, apart process.Spec, dir string, hidden []string, run checking) step.Checks {
 	from := env.Workspace
 	env.Workspace, env.Process = dir, apart
-	copied := sync.OnceValue(func() error { return workspace.Copy(from, dir) })
+	copied := sync.OnceValue(func() error {
+		err := workspace.Copy(from, dir)
+		for _, path := range hidden {
+			if rel, rerr := filepath.Rel(from, path); rerr == nil && filepath.IsLocal(rel) && rel != "." {
+				err = errors.Join(err, os.RemoveAll(filepath.Join(dir, rel)))
+			}
+		}
+		return err
+	})
 	return func(ctx context.Context, ch check.Check) check.Verdict {
 		if err := copied(); err != nil {
 			return check.Verdict{Class: check.Environmental, Evidence: err.Error()}

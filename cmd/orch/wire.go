@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -87,6 +88,9 @@ func (a *app) newSupervisor(s *session, cfg config.Config, goal message.GoalID, 
 	guard, err := a.guardFor(s.Root(), "")
 	if err != nil {
 		return nil, err
+	}
+	if home, err := os.UserHomeDir(); err == nil && cfg.Confine != confineOff {
+		tells = append(tells, hideEnv+"="+strings.Join(holding(home), string(filepath.ListSeparator)))
 	}
 	tells = append(tells, trustedEnv+"="+guard.Seen(), blackboard.KeysEnv+"="+os.Getenv(blackboard.KeysEnv))
 	policy := loop.PolicyOf(cfg)

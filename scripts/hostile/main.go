@@ -91,6 +91,19 @@ var attacks = []struct {
 	{"program", func(h *hostile) (bool, string) { return makes(filepath.Dir(h.Orch)) }},
 	{"keys", func(h *hostile) (bool, string) { return h.reads(".ssh/id", ".aws/credentials") }},
 	{"other-keys", func(h *hostile) (bool, string) { return h.reads(".netrc", ".git-credentials") }},
+	{"tokens", func(h *hostile) (bool, string) {
+		return h.reads(".npmrc", ".pypirc", ".cargo/credentials.toml", ".vault-token", ".bash_history", ".config/containers/auth.json")
+	}},
+	{"logins", func(h *hostile) (bool, string) {
+		return h.reads(".claude/.credentials.json", ".codex/auth.json", ".claude.json")
+	}},
+	{"holds-a-key", func(h *hostile) (bool, string) { return h.reads(".config/tool/settings.ini") }},
+	{"ignored", func(h *hostile) (bool, string) {
+		return any2(h.holds, filepath.Join(h.Project, ".env"), ".env")(false, "")
+	}},
+	{"agent-settings", func(h *hostile) (bool, string) {
+		return any2(opens, filepath.Join(h.Home, ".claude/settings.json"), filepath.Join(h.Home, ".codex/config.toml"))(false, "")
+	}},
 	{"environment", (*hostile).environment},
 	{"memory-of-orch", (*hostile).memory},
 	{"end-of-orch", (*hostile).end},
@@ -194,11 +207,14 @@ func moves(path, full string) (bool, string) {
 }
 
 func (h *hostile) reads(names ...string) (bool, string) {
-	return any2(func(name string) (bool, string) {
-		raw, err := os.ReadFile(filepath.Join(h.Home, name))
-		if err != nil {
-			return false, err.Error()
-		}
-		return strings.Contains(string(raw), h.Secret), "read " + name
-	}, names...)(false, "")
+	return any2(func(name string) (bool, string) { return h.holds(filepath.Join(h.Home, name)) }, names...)(false, "")
+}
+
+// holds tells whether a file shows the secret.
+func (h *hostile) holds(path string) (bool, string) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return false, err.Error()
+	}
+	return strings.Contains(string(raw), h.Secret), "read " + path
 }

@@ -81,7 +81,11 @@ func (s Sandbox) landRules(rules ruleset, hides bool) error {
 	if err := rules.allow("/", landList); err != nil { // names are no secret; contents are
 		return err
 	}
-	return rules.allowBut("/", s.Hide)
+	there := slices.DeleteFunc(slices.Clone(s.Hide), func(path string) bool { // what is not there costs nothing
+		_, err := os.Lstat(path)
+		return err != nil
+	})
+	return rules.allowBut("/", there)
 }
 
 // devices are what may be written below /dev. With a namespace /dev is ours.

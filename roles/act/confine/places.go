@@ -7,7 +7,7 @@ import (
 )
 
 // Secrets are the places below a home, and of the system, that no command of a
-// step needs to see: keys, and the sockets of what would act for the person
+// step needs to see: keys, logins, and the sockets of what would act for the person
 // outside of any confinement.
 func Secrets(home, uid string, env []string) []string {
 	hide := []string{
@@ -15,7 +15,7 @@ func Secrets(home, uid string, env []string) []string {
 		"/run/snapd.socket", "/run/libvirt", "/run/screen", "/tmp/.X11-unix", "/tmp/tmux-" + uid,
 	}
 	if home != "" {
-		for _, name := range []string{".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".password-store"} {
+		for _, name := range slices.Concat(credentials, logins) {
 			hide = append(hide, filepath.Join(home, name))
 		}
 	}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"orch/roles/act/confine"
 	"orch/roles/act/process"
 )
 
@@ -198,9 +201,10 @@ func (r Repo) settings(ctx context.Context, path string, s Spec) error {
 	return nil
 }
 
-// include copies files git does not track and .worktreeinclude names, such as
-// .env, into a workspace. Links are copied as links only if they stay inside.
-func (r Repo) include(ctx context.Context, path string) error {
+// include copies files git does not track and .worktreeinclude names into a
+// workspace. One that is named as those that hold keys, such as .env, has to be
+// named by its whole path.
+func (r Repo) include(ctx context.Context, dir string) error {
 	list := filepath.Join(r.Dir, ".worktreeinclude")
 	if _, err := os.Lstat(list); missing(err) {
 		return nil
@@ -209,8 +213,15 @@ func (r Repo) include(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	literal, err := literals(list)
+	if err != nil {
+		return err
+	}
 	for _, name := range paths(out) {
-		from, to := filepath.Join(r.Dir, filepath.FromSlash(name)), filepath.Join(path, filepath.FromSlash(name))
+		if confine.LooksLikeKey(path.Base(name)) && !slices.Contains(literal, name) {
+			continue // a pattern is too easily meant for something else
+		}
+		from, to := filepath.Join(r.Dir, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))
 		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
 			continue // gone meanwhile, or not a file
 		}
@@ -222,6 +233,20 @@ func (r Repo) include(ctx context.Context, path string) error {
 		}
 	}
 	return nil
+}
+
+// literals are the lines of a list that are no patterns.
+func literals(list string) (names []string, err error) {
+	raw, err := os.ReadFile(list)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.ContainsAny(line, "*?[!#\\") {
+			names = append(names, strings.TrimPrefix(line, "/"))
+		}
+	}
+	return names, nil
 }
 
 // copyIfThere copies a file with its permissions.

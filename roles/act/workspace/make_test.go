@@ -12,11 +12,13 @@ import (
 func TestAWorkspaceIsARepositoryOfItsOwn(t *testing.T) {
 	p := newProject(t)
 	p.write(".orch/log.jsonl", "board")
-	p.write(".gitignore", ".env\n*.local\n")
-	p.write(".worktreeinclude", ".env\nconf/*.local\n")
+	p.write(".gitignore", ".env\n*.local\n*.pem\n")
+	p.write(".worktreeinclude", "/.env\nconf/*.local\n*.pem\n")
 	p.save("second")
 	p.write(".env", "KEY=1")
 	p.write("conf/a.local", "x")
+	p.write("conf/.env", "KEY=2") // named by nobody
+	p.write("site.pem", "a key")  // by a pattern only
 	p.write("other.local", "not named")
 	p.git("config", "core.hooksPath", "/nowhere")
 	path := filepath.Join(t.TempDir(), "ws ü")
@@ -35,7 +37,7 @@ func TestAWorkspaceIsARepositoryOfItsOwn(t *testing.T) {
 	if got := gitIn(t, path, "remote"); got != "" {
 		t.Errorf("there is a remote to push to: %s", got)
 	}
-	for name, there := range map[string]bool{"a.txt": true, "dir with space/ü.txt": true, ".env": true, "conf/a.local": true, "built.local": true,
+	for name, there := range map[string]bool{"a.txt": true, "dir with space/ü.txt": true, ".env": true, "conf/a.local": true, "built.local": true, "conf/.env": false, "site.pem": false,
 		"other.local": false, ".orch": false, ".git/hooks": false} {
 		if _, err := os.Lstat(filepath.Join(path, name)); (err == nil) != there {
 			t.Errorf("%s: there %v, want %v", name, err == nil, there)

@@ -82,12 +82,14 @@ func HowToGet() []string {
 	}
 }
 
-func keyNames() string {
-	var names []string
+func keyNames() string { return strings.Join(KeyNames(), ", ") }
+
+// KeyNames are the variables in which the keys of the known providers are.
+func KeyNames() (names []string) {
 	for _, p := range providers {
 		names = append(names, p.keyEnv)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func hostOf(e Entry) string {

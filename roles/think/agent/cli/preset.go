@@ -45,6 +45,11 @@ type Preset struct {
 	WriteEnv   []string // variables that name another directory of its state, where they are set
 	WriteFiles []string // JSON files of its own state, relative to HOME
 
+	// Keep is what of its state makes it run something later, relative to HOME:
+	// settings with hooks or servers, plugins. A name that ends in a slash is a
+	// directory. The program itself may read it and not write it.
+	Keep []string
+
 	// Boxes says that it confines its tools itself, which does not work inside of
 	// our confinement: there it is told not to.
 	Boxes bool

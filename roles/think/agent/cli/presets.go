@@ -26,6 +26,7 @@ func claudePreset() Preset {
 			"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_MAX_RETRIES=1", "IS_SANDBOX=1"},
 		Pass:  []string{"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_*", "AWS_*", "GOOGLE_APPLICATION_CREDENTIALS"},
 		Write: []string{".claude", ".cache/claude-cli-nodejs"}, WriteFiles: []string{".claude.json"}, WriteEnv: []string{"CLAUDE_CONFIG_DIR"},
+		Keep:   []string{".claude/settings.json", ".claude/hooks/", ".claude/plugins/", ".claude/commands/", ".claude/agents/", ".claude/skills/", ".claude/CLAUDE.md"},
 		Status: []string{"auth", "status"}, Login: "claude auth login",
 		ACPBy: "claude-agent-acp", ACP: []string{}, Modes: map[Access]string{Read: "plan", Workspace: "acceptEdits", Full: "bypassPermissions"},
 		Aim: func(s Server) ([]string, map[string]string) {
@@ -54,6 +55,7 @@ func codexPreset() Preset {
 		},
 		Pass:     []string{"OPENAI_*", "CODEX_*"},
 		Write:    []string{".codex"},
+		Keep:     []string{".codex/config.toml", ".codex/hooks.json", ".codex/prompts/", ".codex/rules/", ".codex/skills/", ".codex/AGENTS.md"},
 		WriteEnv: []string{"CODEX_HOME"},
 		Status:   []string{"login", "status"}, Login: "codex login",
 		TellsUse: true, ACPBy: "codex-acp", ACP: []string{}, Modes: map[Access]string{Read: "read-only", Workspace: "workspace-write", Full: "agent-full-access"},
@@ -89,6 +91,7 @@ func geminiPreset() Preset {
 		Quiet: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false"},
 		Pass:  []string{"GEMINI_*", "GOOGLE_*"},
 		Write: []string{".gemini"},
+		Keep:  []string{".gemini/settings.json", ".gemini/extensions/", ".gemini/commands/", ".gemini/GEMINI.md"},
 		ACP:   []string{"--acp"}, Modes: map[Access]string{Read: "plan", Workspace: "yolo", Full: "yolo"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_API_KEY=" + s.Key}, map[string]string{
@@ -109,6 +112,7 @@ func qwenPreset() Preset {
 		Quiet: []string{"QWEN_CODE_NO_RELAUNCH=1", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1", "QWEN_TELEMETRY_ENABLED=false"},
 		Pass:  []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"},
 		Write: []string{".qwen"},
+		Keep:  []string{".qwen/settings.json", ".qwen/extensions/", ".qwen/commands/", ".qwen/QWEN.md"},
 		ACP:   []string{"--acp"}, Modes: map[Access]string{Read: "plan", Workspace: "yolo", Full: "yolo"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"OPENAI_BASE_URL=" + s.URL + "/v1", "OPENAI_API_KEY=" + s.Key, "OPENAI_MODEL=" + s.Model}, map[string]string{
@@ -132,6 +136,7 @@ func opencodePreset() Preset {
 		Quiet: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 		Pass:  []string{"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 		Write: []string{".local/share/opencode", ".local/state/opencode", ".config/opencode", ".cache/opencode"},
+		Keep:  []string{".config/opencode/opencode.json", ".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/command/", ".config/opencode/agent/"},
 		ACP:   []string{"acp"}, Modes: map[Access]string{Read: "plan", Workspace: "build", Full: "build"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"OPENCODE_CONFIG_CONTENT=" + jsonText(map[string]any{"model": "test/" + s.Model, "small_model": "test/" + s.Model,
@@ -159,6 +164,7 @@ func copilotPreset() Preset {
 		Quiet:    []string{"COPILOT_AUTO_UPDATE=false"},
 		Pass:     []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"},
 		Write:    []string{".copilot", ".cache/copilot"},
+		Keep:     []string{".copilot/mcp-config.json", ".copilot/hooks/", ".copilot/agents/"},
 		TellsUse: true, ACP: []string{"--acp"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return []string{"COPILOT_PROVIDER_BASE_URL=" + s.URL + "/v1", "COPILOT_PROVIDER_API_KEY=" + s.Key,
@@ -181,6 +187,7 @@ func piPreset() Preset {
 		Quiet: []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"},
 		Pass:  []string{"PI_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 		Write: []string{".pi"},
+		Keep:  []string{".pi/agent/settings.json", ".pi/agent/extensions/", ".pi/agent/skills/", ".pi/agent/prompts/"},
 		Aim: func(s Server) ([]string, map[string]string) {
 			return nil, map[string]string{".pi/agent/models.json": jsonText(map[string]any{"providers": map[string]any{"test": map[string]any{
 				"baseUrl": s.URL + "/v1", "apiKey": s.Key, "api": "openai-completions", "models": []any{map[string]any{"id": s.Model}}}}}),

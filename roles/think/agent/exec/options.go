@@ -143,6 +143,11 @@ func (o Options) state(home string) ([]string, error) {
 		}
 		all = append(all, dir)
 	}
+	for _, name := range o.Preset.Keep { // what is not there could be made
+		if err := makeKept(filepath.Join(home, name), name); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range o.Preset.WriteEnv {
 		if dir := lookup(o.Environ, name); filepath.IsAbs(dir) {
 			all = append(all, dir)
@@ -161,6 +166,27 @@ func (o Options) state(home string) ([]string, error) {
 		all = append(all, path)
 	}
 	return all, nil
+}
+
+// makeKept makes settings that say nothing, unless there are some.
+func makeKept(path, name string) error {
+	if strings.HasSuffix(name, "/") {
+		return os.MkdirAll(path, 0o700)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(name, ".json") {
+		_, err = f.WriteString("{}\n")
+	}
+	return errors.Join(err, f.Close())
 }
 
 // nested are variables by which a program knows that it runs inside another
