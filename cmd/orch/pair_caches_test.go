@@ -137,3 +137,27 @@ func (p *pair) noCachesLeft() {
 		}
 	}
 }
+
+// Beside what coders run themselves a suite costs a task at most two runs, and
+// the goal one at its base and one for each merge.
+func TestWhatASuiteCostsAGoal(t *testing.T) {
+	t.Parallel()
+	counted := t.TempDir()
+	p := newPair(t, "confine_write: ["+counted+"]\ncode: {test_command: sh count.sh}")
+	p.file("count.sh", "echo run >> "+counted+"/runs\nsh check.sh\n")
+	p.commit("count what is run")
+	p.plan("sh count.sh", task("first"), task("second", "first"), task("third"))
+	if r := p.run("print names"); r.code != 0 {
+		t.Fatalf("exit %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	raw, err := os.ReadFile(filepath.Join(counted, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, merges := 3, len(p.messages("Merged"))
+	n := strings.Count(string(raw), "run")
+	if most := 2*tasks + 1 + merges; merges != 3 || n < tasks+merges || n > most {
+		t.Errorf("the suite ran %d times for %d tasks and %d merges, want at most %d", n, tasks, merges, most)
+	}
+	t.Logf("%d runs", n)
+}

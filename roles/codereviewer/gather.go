@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -96,6 +97,7 @@ func (r *review) checks(ctx context.Context) ([]message.Verdict, error) {
 		return nil, err
 	}
 	run := []message.Verdict{}
+	r.ran = map[string]ran{}
 	for _, c := range r.task.SuccessCriteria {
 		if c.HasCheck() {
 			v, err := r.check(ctx, dir, c, new(ledger.Ledger))
@@ -131,11 +133,21 @@ func (r *review) checks(ctx context.Context) ([]message.Verdict, error) {
 	return run, err
 }
 
-// check runs one check, with the tests that it names, if it does.
+// ran is what a command came to on the checkout, and the tests it named.
+type ran struct {
+	verdict check.Verdict
+	tests   ledger.Ledger
+}
+
+// check runs one check, with the tests that it names, if it does. A command that
+// this review ran before on the same checkout is not run again: a suite costs a
+// review one run of it, however many criteria name it. What the world was to
+// blame for, and what took more than one run to tell, is.
 func (r *review) check(ctx context.Context, dir string, c message.Criterion, seen *ledger.Ledger) (message.Verdict, error) {
-	in, failed := *r.e, error(nil)
+	in, failed, runs := *r.e, error(nil), 0
 	in.Checks = func(ctx context.Context, ch check.Check) (v check.Verdict) {
 		run := func(ctx context.Context, only []ledger.Name) (check.Verdict, ledger.Ledger) {
+			runs++
 			r.e.Heart.Beat("check " + c.ID)
 			return r.w.Judged(ctx, dir, ch, only)
 		}
@@ -143,7 +155,19 @@ func (r *review) check(ctx context.Context, dir string, c message.Criterion, see
 			v, *seen = run(ctx, nil)
 			return v
 		}
+		key, err := json.Marshal(ch.Run)
+		if err != nil {
+			failed = err
+			return v
+		}
+		if known, ok := r.ran[string(key)]; ok {
+			*seen = known.tests
+			return known.verdict
+		}
 		v, *seen, failed = runner.Heeder{Store: r.w.Ledgers, Confirm: r.e.Config.Checks.Confirm, Excused: r.flakyAtBase(ch)}.Heed(ctx, ch.Run.Command, run, "red", string(r.task.ID), c.ID)
+		if failed == nil && runs == 1 && v.Class != check.Environmental && ctx.Err() == nil {
+			r.ran[string(key)] = ran{v, *seen}
+		}
 		return v
 	}
 	v := in.Check(ctx, c)

@@ -61,6 +61,7 @@ type review struct {
 	whole  string            // digest of both trees
 	files  map[string]string // digests of what became of each file
 	logged bool              // an anomaly was noted
+	ran    map[string]ran    // what commands came to, by what they are
 }
 
 func (r *review) run(ctx context.Context) error {
