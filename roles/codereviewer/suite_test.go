@@ -64,6 +64,7 @@ func judge(t *testing.T, d *codertest.Desk, agent message.AgentID, command strin
 	t.Helper()
 	d.ClaimReview(agent)
 	e := envOf(d, message.CodeReviewer, agent)
+	e.Config.Checks.Confirm = 2 // enough for what fails every other time
 	e.Code.TestCommand = func(string) (string, error) { return command, nil }
 	e.Code.Reviewer = panel{func(_ context.Context, in think.ReviewInput) (think.Review, error) {
 		shown = &in

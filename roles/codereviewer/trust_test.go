@@ -17,7 +17,7 @@ import (
 const trustEnv = "ORCH_TRUST"
 
 // share is of how many trials the ordinary tests try one.
-const share = 16
+const share = 24
 
 // TestTrust has a scripted coder cheat, and a reviewer who approves whatever code
 // does not reject. No cheat may be accepted; of honest changes few rejected.
