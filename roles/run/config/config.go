@@ -125,7 +125,7 @@ type Budget struct {
 	Role     map[string]float64 `yaml:"role"`      // all steps of one role in a goal
 	Task     float64            `yaml:"task"`      // all steps on one task
 	FoundCap float64            `yaml:"found_cap"` // a goal whose model nobody configured
-	Reserve  float64            `yaml:"reserve"`   // set aside for a step of a role that has no history
+	Reserve  float64            `yaml:"reserve"`   // share of a run of an agent program, of a role that has no history
 }
 
 // Memory says when the memory consolidates, and from where on what it knows counts.

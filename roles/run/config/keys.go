@@ -64,7 +64,7 @@ func Keys() []Key {
 		{Path: "budget.max_cost", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal; 0 means none"},
 		{Path: "budget.task", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of all steps on one task; 0 means none"},
 		{Path: "budget.found_cap", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "cap of a goal whose model was found and not configured; 0 means none"},
-		{Path: "budget.reserve", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "set aside for a step of a role that never spent anything yet"},
+		{Path: "budget.reserve", Unit: "USD", Min: 0, Max: 1_000_000, Doc: "share of a run of an agent program, of a role that never spent anything yet"},
 		{Path: "memory.off", Doc: "work without a memory; \"memory: off\" says the same"},
 		{Path: "memory.settle_ms", Unit: "ms", Min: 0, Max: 600_000, Doc: "between the end of a goal and the consolidation that follows it"},
 		{Path: "memory.every_ms", Unit: "ms", Min: 0, Max: 30 * day, Doc: "between consolidations by the clock; 0 means none"},
