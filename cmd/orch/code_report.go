@@ -68,6 +68,9 @@ func (r codeReport) print(w io.Writer) error {
 	}
 	for _, t := range r.others {
 		lines = append(lines, d.cont(fmt.Sprintf("%-12s  %s", strings.ToLower(string(t.Status)), oneLine(t.Intent, 80))))
+		for _, f := range t.Review.OpenFindings() {
+			lines = append(lines, d.cont(fmt.Sprintf("%-12s  code found: %s", "", oneLine(f.Name(), 100))))
+		}
 	}
 	if len(r.merged) > 0 && r.at != "" && r.at != r.base {
 		lines = append(lines, d.head("take it", fmt.Sprintf("git merge %s", r.branch)))
@@ -100,7 +103,11 @@ func (r codeReport) markdown() string {
 		fmt.Fprintf(&b, "\n## Not merged\n\n| task | status | why |\n|---|---|---|\n")
 	}
 	for _, t := range r.others {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(t.Intent), t.Status, cell(t.BlockedReason))
+		why := []string{t.BlockedReason}
+		for _, f := range t.Review.OpenFindings() {
+			why = append(why, "code found: "+f.Name())
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(t.Intent), t.Status, cell(strings.Trim(strings.Join(why, "; "), "; ")))
 	}
 	return visible.Text(b.String())
 }
