@@ -3,11 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"orch/blackboard"
+	"orch/blackboard/message"
 )
 
 // A reviewer that looks at nothing approves a change that takes a test away. Code
@@ -60,4 +64,19 @@ func TestAPersonAcceptsAFindingByName(t *testing.T) {
 		t.Errorf("the task is %+v", p.tasks()["first"])
 	}
 	p.clean()
+}
+
+// Who reads that a task was given up reads what code had against it.
+func TestAReportNamesTheFindingsThatKeptWorkFromBeingMerged(t *testing.T) {
+	r := codeReport{branch: "integration", others: []blackboard.Task{{SubTask: message.SubTask{Intent: "drop v1"}, Status: blackboard.Abandoned,
+		Review: blackboard.Review{Pending: []message.Blocker{{File: "a_test.go", Line: 3, Defect: "deleted_test: it is gone", Finding: "f-1", Content: "c"}}}}}}
+	var out bytes.Buffer
+	if err := r.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out.String(), r.markdown()} {
+		if !strings.Contains(text, "code found: a_test.go:3: deleted_test: it is gone") {
+			t.Errorf("it says:\n%s", text)
+		}
+	}
 }
