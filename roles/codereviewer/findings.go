@@ -42,7 +42,7 @@ func (r *review) find(ctx context.Context, diff []byte) error {
 	}
 	found = append(found, weaken.OwnFiles(changed)...)
 	found = append(found, outOfScope(r.goal, changed)...)
-	head, err := r.w.Repo.At(ctx, r.w.Integration)
+	head, err := r.w.Repo.Intact(ctx, r.goal.ID, r.w.Integration)
 	if err != nil {
 		return err
 	}

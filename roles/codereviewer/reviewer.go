@@ -142,7 +142,7 @@ func red(checks []message.Verdict) bool {
 
 // specNow is the task's spec as it is on the integration branch.
 func (r *review) specNow(ctx context.Context) (now string, changed bool, err error) {
-	head, err := r.w.Repo.At(ctx, r.w.Integration)
+	head, err := r.w.Repo.Intact(ctx, r.goal.ID, r.w.Integration)
 	if err != nil {
 		return "", false, err
 	}

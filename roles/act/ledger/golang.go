@@ -17,8 +17,8 @@ type goEvent struct {
 	FailedBuild string
 }
 
-// Go reads what go test -json wrote. Lines that are no events are left out.
-func Go(raw []byte) Ledger {
+// GoTest reads what go test -json wrote. Lines that are no events are left out.
+func GoTest(raw []byte) Ledger {
 	var l Ledger
 	l.Saw("go")
 	failed := map[string]bool{} // packages with a test that failed

@@ -42,7 +42,7 @@ func TestWhatRunnersSayIsRead(t *testing.T) {
 		got  Ledger
 		want string
 	}{
-		{"go", Go(read(t, "go.json")), `fail example.org/m/a: TestSub
+		{"go", GoTest(read(t, "go.json")), `fail example.org/m/a: TestSub
 fail example.org/m/a: TestSub/two_words
 fail example.org/m/d: TestExit
 fail example.org/m/f: TestBoom
@@ -100,7 +100,7 @@ skip tests.test_calc: test_xfail`},
 }
 
 func TestWhenNoTestRan(t *testing.T) {
-	none := Go([]byte(`{"Action":"start","Package":"m"}` + "\n" + `{"Action":"output","Package":"m","Output":"?   m [no test files]\n"}` + "\n" + `{"Action":"skip","Package":"m"}` + "\n"))
+	none := GoTest([]byte(`{"Action":"start","Package":"m"}` + "\n" + `{"Action":"output","Package":"m","Output":"?   m [no test files]\n"}` + "\n" + `{"Action":"skip","Package":"m"}` + "\n"))
 	skipped := Lines("pytest", []byte(`{"suite":"a","test":"x","result":"skip"}`))
 	broken := Lines("pytest", []byte(`{"suite":"a","broken":"no"}`))
 	plan, ok := TAP([]byte("TAP version 13\n1..0\n"))

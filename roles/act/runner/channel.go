@@ -154,7 +154,7 @@ func (c Channel) Read() (ledger.Ledger, error) {
 	for name, raw := range said {
 		switch runner, _, _ := strings.Cut(name, "."); filepath.Ext(name) {
 		case extGo:
-			all.Join(ledger.Go(raw))
+			all.Join(ledger.GoTest(raw))
 		case extCargo:
 			all.Join(ledger.Cargo(raw, said[strings.TrimSuffix(name, extCargo)+extCargoErr]))
 		case extLines:

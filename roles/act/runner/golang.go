@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/ledger"
 )
 
@@ -30,7 +31,7 @@ func (c *call) golang() func() int {
 		}
 		r, w := io.Pipe()
 		done := make(chan struct{})
-		go func() {
+		crash.Go(func() {
 			defer close(done)
 			p := newGoPrinter(os.Stdout, os.Stderr, g.verbose, g.listed, g.bench)
 			lines := bufio.NewReaderSize(r, 64<<10)
@@ -45,7 +46,7 @@ func (c *call) golang() func() int {
 					return
 				}
 			}
-		}()
+		})
 		code := c.run(args, c.below(), w, nil)
 		w.Close()
 		<-done

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orch/blackboard/crash"
 	"orch/roles/act/ledger"
 )
 
@@ -123,7 +124,7 @@ func (c *call) run(args []string, env []string, stdout, stderr io.Writer) int {
 	}
 	ended := make(chan struct{})
 	defer close(ended)
-	go func() {
+	crash.Go(func() {
 		for {
 			select {
 			case s := <-signals:
@@ -132,7 +133,7 @@ func (c *call) run(args []string, env []string, stdout, stderr io.Writer) int {
 				return
 			}
 		}
-	}()
+	})
 	err := cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exitCode(exit.ProcessState)
