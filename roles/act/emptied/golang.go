@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/printer"
 	"go/token"
-	"io"
-	"path"
 	"slices"
 	"strings"
 )
@@ -58,14 +55,6 @@ func goChanges(name string, before, now []byte) []Change {
 		return hunkChanges(name, before, now)
 	}
 	return all
-}
-
-// builtHere tells whether a file belongs to the program on this system.
-func builtHere(name string, text []byte) bool {
-	c := build.Default
-	c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-	ok, err := c.MatchFile(".", path.Base(name))
-	return ok && err == nil
 }
 
 // functions are those that can be emptied: main and init are what starts the
